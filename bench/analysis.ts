@@ -89,7 +89,12 @@ async function openBare(dialect: Dialect, url: string): Promise<Side> {
 }
 
 const plain = (rows: Rows): Rows =>
-  rows.map((row) => row.map((cell) => (cell instanceof Date ? cell.toISOString() : cell)));
+  rows.map((row) =>
+    row.map((cell) => {
+      if (typeof cell === 'string' && /^-?\d+\.\d+$/.test(cell)) return Number(cell);
+      return cell instanceof Date ? cell.toISOString() : cell;
+    }),
+  );
 
 async function timed(side: Side, form: Form): Promise<{ rows: Rows; ms: number }> {
   const began = performance.now();

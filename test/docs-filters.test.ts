@@ -55,6 +55,7 @@ const truths: Readonly<Record<string, string>> = {
   'order_items | sold under the price of today':
     'order_items i join products p on p.id = i.product_id where i.unit_price < p.price',
   'orders | more than three days on the way': 'orders where julianday(delivered_at) - julianday(shipped_at) > 3',
+  'orders | placed at weekends': "orders where strftime('%w', placed_at) in ('0', '6')",
   'customers | with an order placed before they were registered': `customers c where exists (${orders} and o.placed_at < c.created_at)`,
 };
 

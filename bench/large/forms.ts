@@ -71,7 +71,7 @@ export const forms: readonly Form[] = [
       groups: ['customer:city'],
     },
     sql: (dialect) => `select city, count(*), ${countIf(dialect, "status = 'paid'")}, sum(total),
-      1.0 * ${countIf(dialect, "status = 'paid'")} / count(*) from orders o join customers c on c.id = o.customer_id
+      1.0000000000 * ${countIf(dialect, "status = 'paid'")} / count(*) from orders o join customers c on c.id = o.customer_id
       group by 1 order by 2 desc`,
   },
   {

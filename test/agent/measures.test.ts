@@ -437,6 +437,68 @@ describe.each(subjects)('$name', ({ name, open }) => {
     ]);
   });
 
+  test('totals and moving averages of the last groups', async () => {
+    const measures = {
+      n: { count: true },
+      most: { max: 'quantity' },
+      two: { running: 'n', last: 2 },
+      average: { movingAverage: 'n', last: 2 },
+      three: { movingAverage: 'most', last: 3 },
+      discount: { movingAverage: { max: 'discount' }, last: 2 },
+      all: { movingAverage: { sum: 'quantity' }, last: 1000 },
+    } as const;
+    const groups = [{ field: 'sold_at', bucket: 'Month' }] as const;
+    expect(await answer({ groups, measures, sort: [{ group: 0 }] })).toEqual([
+      ['2023-12-01', 1, 1, 1, 1, 1, null, 1],
+      ['2024-01-01', 1, 2, 2, 1, 1.5, 0.1, 1.5],
+      ['2024-02-01', 2, 3, 3, 1.5, 2, 0.3, 2],
+      ['2024-03-01', 2, 7, 4, 2, 4, 0.375, 3.5],
+    ]);
+    // Separately for the other groups; without a date, in the order of sort.
+    const moving = { n: { count: true }, average: { movingAverage: 'n', last: 2 } } as const;
+    expect(
+      await answer({ groups: ['shop:city', ...groups], measures: moving, sort: [{ group: 0 }, { group: 1 }] }),
+    ).toEqual([
+      [null, '2023-12-01', 1, 1],
+      ['Lyon', '2024-03-01', 2, 2],
+      ['Oslo', '2024-01-01', 1, 1],
+      ['Oslo', '2024-02-01', 2, 1.5],
+    ]);
+    expect(await answer({ groups: ['status'], measures: moving, sort: [{ group: 0 }] })).toEqual([
+      [null, 1, 1],
+      ['open', 1, 1],
+      ['paid', 4, 2.5],
+    ]);
+    const refused = (measure: object) => refusal({ groups, measures: { n: { count: true }, a: measure } as never });
+    expect([
+      await refused({ movingAverage: 'n' }),
+      await refused({ running: 'n', last: 0 }),
+      await refused({ movingAverage: { max: 'status' }, last: 2 }),
+    ]).toEqual([
+      'INVALID_ARGUMENT: measures.a.last: send the number of groups, at most 1000: {"movingAverage":"n","last":7}.',
+      'INVALID_ARGUMENT: measures.a.last: send the number of groups, at most 1000: {"running":"n","last":7}.',
+      'INVALID_ARGUMENT: measures.a.movingAverage: takes numbers.',
+    ]);
+  });
+
+  test('a part of a date is a number in expressions and conditions, in the timezone of the call', async () => {
+    const part = (field: string, name: string) => ({ field, part: name }) as never;
+    const measures = {
+      hours: { sum: part('sold_at', 'HourOfDay') },
+      third: { min: { dividedBy: [part('sold_at', 'Weekday'), 3] } },
+      months: { countDistinct: part('due', 'MonthOfYear') },
+      late: { count: true, where: { expression: part('sold_at', 'HourOfDay'), operator: 'GreaterThan', value: 21 } },
+    } as const;
+    expect(await answer({ measures })).toEqual([[23 + 10 + 1 + 22 + 22 + 8, 0.3333333333, 3, 3]]);
+    const [, , , late] = (await answer({ measures, timezone: 'Europe/Berlin' }))[0]!;
+    expect(late).toBe(1);
+    const filter = { expression: part('sold_at', 'MonthOfYear'), operator: 'Equal', value: 2 } as const;
+    expect(await answer({ filter, measures: { n: { count: true } } })).toEqual([[2]]);
+    expect(await refusal({ measures: { n: { sum: part('due', 'HourOfDay') } } })).toBe(
+      "INVALID_ARGUMENT: measures.n.sum: 'due' is Dateonly, which has no HourOfDay.",
+    );
+  });
+
   test('arithmetic of measures is exact, and null with null, except for coalesce', async () => {
     const none = { field: 'price', operator: 'GreaterThan', value: 1000 } as const;
     expect(
@@ -612,7 +674,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
     const wide = { plus: Array.from({ length: 64 }, () => 'price') };
     const sum = (of: unknown) => refusal({ measures: { a: { sum: of } } as never });
     const forms =
-      'send a field, a number, {"value":"text"} or an operation such as {"times":["price","quantity"]}: plus, minus, times, dividedBy, coalesce of two; abs, round of one; {"difference":[from,to],"unit":"day"}.';
+      'send a field, a number, {"value":"text"} or an operation such as {"times":["price","quantity"]}: plus, minus, times, dividedBy, coalesce of two; abs, round of one; {"difference":[from,to],"unit":"day"}, {"field":"placed_at","part":"Weekday"}.';
     expect([
       await refusal({
         groups: ['status'],

@@ -5,12 +5,13 @@ import { createTurns } from '../../core/limit/turns.ts';
 import { type AggregatePlan, failTooManyGroups, GROUPS_LIMIT } from '../plan/aggregate.ts';
 import { isDateGroup } from '../resolve/groups.ts';
 import { figureColumn } from '../resolve/having.ts';
-import type {
-  ComputedMeasure,
-  MeasureOperator,
-  PreviousMeasure,
-  ResolvedMeasure,
-  WindowMeasure,
+import {
+  type ComputedMeasure,
+  isRunning,
+  type MeasureOperator,
+  type PreviousMeasure,
+  type ResolvedMeasure,
+  type WindowMeasure,
 } from '../resolve/resolved-measures.ts';
 import { shiftPeriod } from '../sources/aggregate/local-time.ts';
 import { compareFigures, compareGroups, groupMark } from '../sources/aggregate.ts';
@@ -130,6 +131,7 @@ async function deriveFigures(plan: AggregatePlan, tallies: readonly Tally[], tur
       case 'previous':
         return previousFigures(plan, measure, tallies, await columnAt(measure.of), turn);
       case 'running':
+      case 'movingAverage':
         return runningTotals(plan, measure, tallies, columnAt, turn);
     }
   };
@@ -213,11 +215,11 @@ function addFigures(a: Figure, b: Figure): Figure {
 
 /**
  * Along the date of the groups, separately for each combination of the other groups. Without a date, along the order of
- * the answer, in which a running total counts as the measure that it adds up.
+ * the answer, in which a running total counts as the measure that it adds up. A moving average takes the last groups.
  */
 async function runningTotals(
   { query }: AggregatePlan,
-  { of }: WindowMeasure,
+  { kind, of, last }: WindowMeasure,
   tallies: readonly Tally[],
   columnAt: ColumnAt,
   turn: Turn,
@@ -227,7 +229,7 @@ async function runningTotals(
   const others = await Promise.all(
     (along >= 0 ? [] : query.order).map(({ by, index }) => {
       const measure = query.measures[index]!;
-      return by === 'measure' ? columnAt(measure.kind === 'running' ? measure.of : index) : [];
+      return by === 'measure' ? columnAt(isRunning(measure) ? measure.of : index) : [];
     }),
   );
   const compareAt = (index: number, a: number, b: number) =>
@@ -246,16 +248,50 @@ async function runningTotals(
   };
   const compare = along >= 0 ? (a: number, b: number) => compareAt(along, a, b) : compareInOrder;
   const rows = await sortInTurns([...tallies.keys()], compare, turn);
-  const totals = new Map<string, Figure>();
-  const running: Figure[] = [];
+  const lists = new Map<string, number[]>();
   await mapInTurns(rows, turn, (row) => {
     const mark = along < 0 ? '' : markOfGroups(query.groups, tallies[row]!.groups.with(along, null));
-    const total = addFigures(totals.get(mark) ?? null, column[row]!);
-    totals.set(mark, total);
-    running[row] = total;
+    const list = lists.get(mark);
+    if (list) list.push(row);
+    else lists.set(mark, [row]);
   });
+  const running: Figure[] = [];
+  for (const list of lists.values()) {
+    const figures = list.map((row) => column[row]!);
+    for (const [at, { sum, count }] of (await totalsOf(figures, last ?? list.length, turn)).entries())
+      running[list[at]!] = kind === 'movingAverage' ? averageOf(sum, count) : sum;
+  }
   return running;
 }
+
+/** Nulls do not count. */
+interface Total {
+  readonly sum: Figure;
+  readonly count: number;
+}
+
+const joinTotals = (a: Total, b: Total): Total => ({ sum: addFigures(a.sum, b.sum), count: a.count + b.count });
+
+/** Of the last `most` figures up to each one. */
+async function totalsOf(figures: readonly Figure[], most: number, turn: Turn): Promise<Total[]> {
+  const ones = figures.map((sum): Total => ({ sum, count: Number(sum !== null) }));
+  // Totals from the start and to the end of each block of `most` figures. Two of them join to each wanted total without
+  // a subtraction, which cannot undo NaN.
+  const [from, to]: [Total[], Total[]] = [[], []];
+  await mapInTurns(ones, turn, (one, at) => from.push(at % most === 0 ? one : joinTotals(from[at - 1]!, one)));
+  if (most >= ones.length) return from;
+  await mapInTurns(ones.toReversed(), turn, (one, back) => {
+    const at = ones.length - 1 - back;
+    to[at] = (at + 1) % most === 0 || back === 0 ? one : joinTotals(one, to[at + 1]!);
+  });
+  return mapInTurns(from, turn, (total, at) => {
+    const start = at - most + 1;
+    return start <= 0 || start % most === 0 ? total : joinTotals(to[start]!, total);
+  });
+}
+
+const averageOf = (sum: Figure, count: number): Figure =>
+  typeof sum === 'object' ? divideFigures(sum, toFraction({ units: BigInt(count), scale: 0 })) : sum;
 
 /** Equal for equal groups: 'Green' and 'green' are one where the database compares so. */
 const markOfGroups = (groups: AggregatePlan['query']['groups'], values: readonly unknown[]): string =>

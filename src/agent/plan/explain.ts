@@ -3,6 +3,7 @@
 import { substituteLookups } from '../execute/fetch-related.ts';
 import type { Collection } from '../model/types.ts';
 import { relationPathId } from '../resolve/paths.ts';
+import { operandsOf } from '../sources/aggregate/expression.ts';
 import type { AggregatePlan } from './aggregate.ts';
 import { collectLookups } from './cross-source.ts';
 import type {
@@ -83,10 +84,9 @@ function explainMeasure({ operation, of, where, related }: Measure): string {
 function explainExpression(expression: Expression): string {
   if (expression.op === 'field') return expression.path.id;
   if (expression.op === 'constant') return '?';
-  if (expression.op === 'abs' || expression.op === 'round')
-    return `${expression.op}(${explainExpression(expression.of)})`;
-  const [left, right] = expression.of.map(explainExpression);
-  return `${expression.op}${expression.op === 'difference' ? ` in ${expression.unit}s` : ''}(${left}, ${right})`;
+  const of = operandsOf(expression).map(explainExpression).join(', ');
+  if (expression.op === 'part') return `${expression.unit}(${of})`;
+  return `${expression.op}${expression.op === 'difference' ? ` in ${expression.unit}s` : ''}(${of})`;
 }
 
 function explainKey({ path, by }: GroupSelect['groups'][number]): string {

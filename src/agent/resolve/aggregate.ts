@@ -15,7 +15,7 @@ import type { GroupOrder, Operation } from '../sources/statement.ts';
 import { indexOfGroup, isDateGroup, type ResolvedGroup, resolveGroups } from './groups.ts';
 import { resolveGroupSort, resolveHaving } from './having.ts';
 import { resolveMeasures, resolveOperation } from './measures.ts';
-import type { ResolvedMeasure } from './resolved-measures.ts';
+import { isRunning, type ResolvedMeasure } from './resolved-measures.ts';
 import type { CollectionView } from './visibility.ts';
 
 /** An aggregate with names resolved. */
@@ -76,19 +76,19 @@ export function resolveAggregate(view: CollectionView, args: AggregateArguments,
 /** A running total along the order of the answer cannot be part of what decides that order. */
 function checkRunning(measures: readonly ResolvedMeasure[], order: readonly GroupOrder[], isSorted: boolean): void {
   const dependsOnRunning = (measure: ResolvedMeasure): boolean =>
-    measure.kind === 'running' ||
     (measure.kind === 'rank' && dependsOnRunning(measures[measure.of]!)) ||
-    (measure.kind === 'computed' && measure.of.some((index) => dependsOnRunning(measures[index]!)));
+    (measure.kind === 'computed' && measure.of.some((index) => dependsOnRunning(measures[index]!))) ||
+    isRunning(measure);
   for (const { by, index } of order) {
     const measure = measures[index]!;
-    if (by === 'measure' && measure.kind === 'running' && isSorted) {
+    if (by === 'measure' && isRunning(measure) && isSorted) {
       const { name, isShown } = measures[measure.of]!;
       invalid(
         'sort',
         `'${measure.name}' is a running total along this order, so it cannot decide the order. Sort by ${isShown ? `'${name}' or by ` : ''}a group, or group by a date.`,
       );
     }
-    if (by === 'measure' && measure.kind !== 'running' && dependsOnRunning(measure))
+    if (by === 'measure' && !isRunning(measure) && dependsOnRunning(measure))
       invalid(
         'sort',
         `'${measure.name}' depends on a running total, which follows this order. Sort by another measure.`,

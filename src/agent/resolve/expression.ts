@@ -5,7 +5,9 @@ import { losesPrecision } from '../../core/filter/exact-numbers.ts';
 import {
   type ArithmeticOperator,
   arithmeticOperators,
+  type DatePart,
   type DifferenceUnit,
+  dateParts,
   differenceUnits,
   MAX_EXPRESSION_DEPTH,
   MAX_EXPRESSION_NODES,
@@ -36,7 +38,7 @@ const invalid = (argument: string, problem: string): never => fail('INVALID_ARGU
 const operators = [...arithmeticOperators, 'abs', 'round', 'difference', 'coalesce'] as const;
 type ExpressionOperator = (typeof operators)[number];
 const example =
-  'send a field, a number, {"value":"text"} or an operation such as {"times":["price","quantity"]}: plus, minus, times, dividedBy, coalesce of two; abs, round of one; {"difference":[from,to],"unit":"day"}';
+  'send a field, a number, {"value":"text"} or an operation such as {"times":["price","quantity"]}: plus, minus, times, dividedBy, coalesce of two; abs, round of one; {"difference":[from,to],"unit":"day"}, {"field":"placed_at","part":"Weekday"}';
 
 /** Throws INVALID_ARGUMENT and the errors of `resolveName`. */
 export function resolveExpression(
@@ -59,7 +61,10 @@ function resolve(view: CollectionView, plain: unknown, position: Position): Expr
   const given = plain as Readonly<Record<string, unknown>>;
   const keys = Object.keys(given);
   if (keys.length === 1 && 'value' in given) return resolveConstant(given.value, at);
-  if (keys.length === 1 && typeof given.field === 'string') return resolveField(view, given.field, at);
+  if (typeof given.field === 'string' && keys.every((key) => key === 'field' || key === 'part')) {
+    const of = resolveField(view, given.field, at);
+    return given.part === undefined ? of : resolvePart(of, given.part, position);
+  }
   const op = operators.find((each) => each in given);
   const other = keys.find((key) => key !== op && !(op === 'difference' && key === 'unit'));
   if (!op || other !== undefined) return invalid(other ? `${at}.${other}` : at, `${example}.`);
@@ -151,6 +156,15 @@ function requireNumber(expression: Expression, op: ArithmeticOperator | 'abs' | 
     ? ' For the time between two dates, send {"difference":["from","to"],"unit":"day"}.'
     : '';
   return invalid(at, `${op} takes Numbers, but ${nameOf(expression)} is ${formatType(type)}.${hint}`);
+}
+
+function resolvePart(of: Expression, given: unknown, { at, moment }: Position): Expression {
+  const unit = matchName(String(given), dateParts) as DatePart | undefined;
+  if (!unit) return invalid(`${at}.part`, `send ${dateParts.map((each) => `"${each}"`).join(' or ')}.`);
+  const type = typeOf(of);
+  if (type !== 'Date' && (type !== 'Dateonly' || unit === 'HourOfDay'))
+    return invalid(at, `${nameOf(of)} is ${formatType(type)}, which has no ${unit}.`);
+  return { op: 'part', of, unit, ...(type === 'Date' && { offsets: zoneOffsets(moment.zone) }) };
 }
 
 /** A text constant takes the type of the other operand: a date next to a date. */
@@ -312,6 +326,7 @@ export function scaleOf(expression: Expression): number {
     case 'abs':
       return scaleOf(expression.of);
     case 'round':
+    case 'part':
       return 0;
     case 'difference':
       return expression.unit === 'month' || expression.unit === 'year' ? 0 : 10;

@@ -1,7 +1,8 @@
 // Resolves the groups of an aggregate: names to paths, with the timezone of the call for dates.
 
 import { fail } from '../../core/errors.ts';
-import { type DatePart, dateParts, type PeriodUnit, type PlainGroup, periodUnits } from '../../core/filter/measures.ts';
+import { type DatePart, dateParts } from '../../core/filter/expression.ts';
+import { type PeriodUnit, type PlainGroup, periodUnits } from '../../core/filter/measures.ts';
 import { MAX_GROUPS } from '../../core/filter.ts';
 import type { Column, Moment } from '../model/types.ts';
 import type { GroupKey, Path } from '../plan/types.ts';
@@ -130,10 +131,15 @@ function listGroupable(view: CollectionView): string {
   return names.slice(0, 10).join(', ') || 'none';
 }
 
-/** A group by its index, its field, or its column. */
+/** A group by its index, its field, or its column. `weekday` is the one with the column `weekday(placed_at)`. */
 export function indexOfGroup(given: unknown, groups: readonly ResolvedGroup[], at: string): number {
   const index = groups.findIndex(({ column, field }, each) => given === each || given === column || given === field);
   if (index >= 0) return index;
+  const prefix = typeof given === 'string' ? `${given.toLowerCase()}(` : '';
+  const sameUnit = groups.flatMap(({ column }, each) =>
+    prefix !== '' && column.toLowerCase().startsWith(prefix) ? [each] : [],
+  );
+  if (sameUnit.length === 1) return sameUnit[0]!;
   const known = groups.map(({ column }, each) => `${each} (${column})`).join(', ') || 'none';
   return invalid(at, `no group ${JSON.stringify(given)}. Send its index: ${known}.`);
 }

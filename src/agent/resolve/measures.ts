@@ -16,6 +16,7 @@ import { type Decimal, readDecimal } from '../sources/values/decimal.ts';
 import { resolveUnambiguous } from './ambiguity.ts';
 import { columnOf, formatType, quotientDecimals, resolveExpression, scaleOf, typeOf } from './expression.ts';
 import { indexOfGroup, type ResolvedGroup } from './groups.ts';
+import { half, memberOf, readLast, readPercentile } from './measure-arguments.ts';
 import { resolveName } from './names.ts';
 import {
   type BaseMeasure,
@@ -28,7 +29,6 @@ import {
   scaleOfMeasure,
   type WindowMeasure,
 } from './resolved-measures.ts';
-import { readNumber } from './values.ts';
 import type { CollectionView } from './visibility.ts';
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
@@ -43,7 +43,7 @@ const operationOf = {
   median: 'Percentile',
   percentile: 'Percentile',
 } as const satisfies Record<string, MeasureOperation>;
-const windows = ['share', 'running', 'rank'] as const;
+const windows = ['share', 'running', 'movingAverage', 'rank'] as const;
 const kinds = [
   ...(Object.keys(operationOf) as (keyof typeof operationOf)[]),
   ...(['ratio', ...windows, 'metric'] as const),
@@ -143,7 +143,7 @@ function createResolver(
     const measure = given as Readonly<Record<string, unknown>>;
     const kind = kinds.find((each) => each in measure);
     if (!kind) return invalid(at, `${example}.`);
-    const also = kind in operationOf ? 'where' : kind === 'rank' || kind === 'share' ? 'per' : undefined;
+    const also = kind in operationOf ? 'where' : memberOf[kind];
     const other = Object.keys(measure).find((key) => key !== kind && key !== also);
     if (other !== undefined)
       return invalid(`${at}.${other}`, `only "${kind}"${also ? ` and "${also}"` : ''} can be here: ${example}.`);
@@ -190,16 +190,14 @@ function createResolver(
       invalid(`${at}.${kind}`, `takes two measures, by name or in place, or numbers: {"${kind}":["paid","all"]}.`);
     const of = list.map((each, index) => operand(each, `${at}.${kind}${isOfOne ? '' : `[${index}]`}`, home));
     const parts = of.map((index) => resolved[index] as ResolvedMeasure);
-    for (const [index, part] of parts.entries())
-      if (!isNumeric(part, resolved as ResolvedMeasure[]))
-        invalid(`${at}.${kind}[${index}]`, `takes numbers${part.name && `, but '${part.name}' is not one`}.`);
+    requireNumbers(parts, `${at}.${kind}`);
     const operator = kind === 'ratio' ? 'dividedBy' : kind;
     return { kind: 'computed', name, isShown, operator, of, decimals: computedDecimals(operator, parts) };
   }
 
   function overGroups(
     kind: WindowMeasure['kind'],
-    { [kind]: given, per: within = [] }: Readonly<Record<string, unknown>>,
+    { [kind]: given, per: within = [], last }: Readonly<Record<string, unknown>>,
     name: string,
     at: string,
     isShown: boolean,
@@ -211,12 +209,27 @@ function createResolver(
       return invalid(`${at}.per`, `send a list of groups: ${JSON.stringify({ [kind]: given, per: [0] })}.`);
     const per = within.map((each) => indexOfGroup(each, groups, `${at}.per`));
     if (kind === 'rank') return { kind, name, isShown, of: index, per, decimals: 0, scale: 0 };
+    if (kind === 'movingAverage') {
+      requireNumbers([of], `${at}.${kind}`);
+      const scale = quotientDecimals(scaleOfMeasure(of));
+      return { kind, name, isShown, of: index, per, last: readLast(kind, given, last, at), decimals: scale, scale };
+    }
     const isAdditive =
       (of.kind === 'base' && (of.operation === 'Count' || of.operation === 'Sum')) ||
       (of.kind === 'share' && kind === 'running');
     if (!isAdditive) invalid(`${at}.${kind}`, 'takes a count or a sum: only these add up over groups.');
     const scale = kind === 'share' ? quotientDecimals(scaleOfMeasure(of)) : scaleOfMeasure(of);
-    return { kind, name, isShown, of: index, per, decimals: kind === 'share' ? scale : of.decimals, scale };
+    return {
+      ...{ kind, name, isShown, of: index, per, decimals: kind === 'share' ? scale : of.decimals, scale },
+      ...(last !== undefined && { last: readLast(kind, given, last, at) }),
+    };
+  }
+
+  function requireNumbers(parts: readonly ResolvedMeasure[], at: string): void {
+    const index = parts.findIndex((part) => !isNumeric(part, resolved as ResolvedMeasure[]));
+    const place = parts.length > 1 ? `${at}[${index}]` : at;
+    const name = parts[index]?.name;
+    if (index >= 0) invalid(place, `takes numbers${name && `, but '${name}' is not one`}.`);
   }
 }
 
@@ -301,19 +314,6 @@ function resolveBase(
   const of = resolveExpression(view, plain as PlainExpression, { moment, at });
   const fraction = kind === 'median' ? half : percentile?.fraction;
   return checkBase(view, operation, of, kind, at, fraction);
-}
-
-const half: Decimal = { units: 5n, scale: 1 };
-
-function readPercentile(given: unknown, at: string): { readonly of: unknown; readonly fraction: Decimal } {
-  const form = '{"percentile":["price",0.9]}';
-  if (!Array.isArray(given) || given.length !== 2)
-    return invalid(at, `takes a field and a number from 0 to 1: ${form}.`);
-  const number = readNumber(given[1]);
-  const fraction = number === undefined ? undefined : readDecimal(number);
-  if (!fraction || Number(number) < 0 || Number(number) > 1 || fraction.scale > 6)
-    return invalid(`${at}[1]`, `send a number from 0 to 1 with at most 6 decimals: ${form}.`);
-  return { of: given[0], fraction };
 }
 
 const summableTypes: ReadonlySet<PrimitiveType> = new Set<PrimitiveType>(['Number']);

@@ -58,8 +58,10 @@ export interface ComputedMeasure extends Named {
 
 /** The figure among those of all groups. `rank`: 1 for the largest; equal figures have one rank. */
 export interface WindowMeasure extends Named {
-  readonly kind: 'share' | 'running' | 'rank';
+  readonly kind: 'share' | 'running' | 'movingAverage' | 'rank';
   readonly of: number;
+  /** `running` and `movingAverage`: of so many groups up to this one. Absent: of all. */
+  readonly last?: number;
   /** Among the groups with the same values of these. */
   readonly per: readonly number[];
   /** The decimals of the figures. */
@@ -75,6 +77,10 @@ export interface PreviousMeasure extends Named {
   /** The decimals of the figures. */
   readonly scale: number;
 }
+
+/** Whether it follows an order of the groups. */
+export const isRunning = (measure: ResolvedMeasure): measure is WindowMeasure =>
+  measure.kind === 'running' || measure.kind === 'movingAverage';
 
 /** Whether its figures are numbers. */
 export function isNumeric(measure: ResolvedMeasure, all: readonly ResolvedMeasure[]): boolean {

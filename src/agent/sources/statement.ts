@@ -1,7 +1,7 @@
 // Conditions and joins of statements, in the names of the database. A plan uses the same forms with more facts: its
 // columns and relations are those of the model (plan/types.ts).
-import type { ArithmeticOperator, DifferenceUnit } from '../../core/filter/expression.ts';
-import type { DatePart, PeriodUnit } from '../../core/filter/measures.ts';
+import type { ArithmeticOperator, DatePart, DifferenceUnit } from '../../core/filter/expression.ts';
+import type { PeriodUnit } from '../../core/filter/measures.ts';
 import type { Operator } from '../../core/filter.ts';
 import type { Collation, ColumnType, PrimitiveType } from './column-types.ts';
 import type { DescribedReference } from './described.ts';
@@ -192,6 +192,8 @@ export type Expression<P extends Path = Path> =
       readonly unit: DifferenceUnit;
       readonly offsets?: ZoneOffsets;
     }
+  /** Of a field; `offsets` for a Date. */
+  | { readonly op: 'part'; readonly of: Expression<P>; readonly unit: DatePart; readonly offsets?: ZoneOffsets }
   | { readonly op: 'coalesce'; readonly of: Operands<P> };
 
 type Operands<P extends Path> = readonly [Expression<P>, Expression<P>];

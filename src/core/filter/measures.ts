@@ -1,7 +1,7 @@
 // The JSON of aggregates: measures, groups and what selects and orders the groups. This file only defines the data;
 // agent/resolve/measures.ts resolves names and checks types.
 import type { PlainFilter } from '../filter.ts';
-import type { PlainExpression } from './expression.ts';
+import type { DatePart, PlainExpression } from './expression.ts';
 
 /** Maximum number of measures in one aggregate. */
 export const MAX_MEASURES = 20;
@@ -20,8 +20,8 @@ interface Within {
  * A figure of a group of records. `count: true` counts records; `count` of an expression counts its values that are not
  * null. `percentile` takes a number from 0 to 1 and interpolates. `ratio` divides two measures, named or in place;
  * `plus`, `minus`, `times`, `dividedBy`, `abs`, `round` and `coalesce` compute with measures and numbers. `share` is the
- * part of the total over all groups, `running` the total up to the group, `rank` the place of the figure, 1 for the
- * largest; these take a measure, named or in place. `per` names groups, within which ranks and shares are. `metric` is one of the metrics of the collection. `F`: the names of fields; `W`: the filters.
+ * part of the total over all groups, `running` the total up to the group, `movingAverage` the average of the `last`
+ * groups, `rank` the place of the figure, 1 for the largest; these take a measure, named or in place. `per` names groups, within which ranks and shares are. `metric` is one of the metrics of the collection. `F`: the names of fields; `W`: the filters.
  *
  * @example
  * const revenue: PlainMeasure = {
@@ -50,7 +50,8 @@ export type PlainMeasure<F extends string = string, W = PlainFilter> =
   | { readonly abs: MeasureOperand<F, W> }
   | { readonly round: MeasureOperand<F, W> }
   | (Within & ({ readonly rank: string | PlainMeasure<F, W> } | { readonly share: string | PlainMeasure<F, W> }))
-  | { readonly running: string | PlainMeasure<F, W> }
+  | { readonly running: string | PlainMeasure<F, W>; readonly last?: number }
+  | { readonly movingAverage: string | PlainMeasure<F, W>; readonly last: number }
   | { readonly metric: string };
 
 /** A measure by its name or in place, or a number. */
@@ -64,8 +65,6 @@ export const bucketUnits = ['Year', 'Quarter', 'Month', 'Week', 'Day'] as const;
 export type BucketUnit = (typeof bucketUnits)[number];
 export const periodUnits = [...bucketUnits, 'Hour'] as const;
 export type PeriodUnit = (typeof periodUnits)[number];
-export const dateParts = ['HourOfDay', 'Weekday', 'MonthOfYear'] as const;
-export type DatePart = (typeof dateParts)[number];
 
 /** A field to group by: its values, or one of its periods, parts and ranges. */
 export interface PlainGroup {

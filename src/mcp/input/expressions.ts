@@ -3,6 +3,7 @@ import { fail } from '../../core/errors.ts';
 import type { PlainExpression } from '../../core/filter/expression.ts';
 import { foldName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField } from './arguments.ts';
+import { readPartExpression } from './date-parts.ts';
 import { readInfix } from './infix.ts';
 import { expressionWords } from './synonyms.ts';
 
@@ -11,6 +12,8 @@ const invalid = (argument: string, problem: string): never => fail('INVALID_ARGU
 /** Resolves names of fields, and the words for operations. */
 export function toExpression(given: unknown, context: NameContext | undefined, at = 'expression'): PlainExpression {
   const value = typeof given === 'string' && given.trimStart().startsWith('{') ? parseIfJson(given) : given;
+  const part = readPartExpression(value, context);
+  if (part) return part;
   if (typeof value === 'string') return toArithmetic(value, context, at) ?? resolveField(value, context);
   if (!isObject(value)) return value as PlainExpression;
   const between = toDifference(value) ?? toFromTo(value);
@@ -22,7 +25,7 @@ export function toExpression(given: unknown, context: NameContext | undefined, a
     const word =
       key === 'ratio' ? 'dividedBy' : (expressionWords.get(foldName(key))?.[0] ?? symbols[key.trim()] ?? key);
     if (word in expression) return value as unknown as PlainExpression;
-    const isValue = word === 'value' || word === 'unit';
+    const isValue = word === 'value' || word === 'unit' || word === 'part';
     expression[word] = isValue
       ? item
       : Array.isArray(item)

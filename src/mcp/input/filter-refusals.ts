@@ -62,8 +62,3 @@ export function failOnFigure(
     `a filter computes no figures. Call aggregate with ${JSON.stringify(first)}, then send ${then} with the figure as value.`,
   );
 }
-
-export function failOnPart({ field, part }: JsonObject, { at }: ConditionPosition): never {
-  const groups = JSON.stringify({ groups: [{ field, part }] });
-  return invalid(at, `a condition is on whole dates. For parts of dates, call aggregate with ${groups}.`);
-}

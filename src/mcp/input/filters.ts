@@ -6,16 +6,19 @@ import { MAX_CONDITIONS, type Operator, type PlainFilter, quantified } from '../
 import { foldName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField } from './arguments.ts';
 import { readConditionText, type TextCondition } from './condition-text.ts';
+import { readPart, toPartTest } from './date-parts.ts';
 import { toExpression } from './expressions.ts';
-import { failOnDates, failOnFigure, failOnPart, failUnknownOperator } from './filter-refusals.ts';
+import { failOnDates, failOnFigure, failUnknownOperator } from './filter-refusals.ts';
 import {
   aggregatorWords,
   applySynonyms,
   branchWords,
   comparisonWords,
+  expressionWords,
   findOperator,
   leafWords,
   type ParsedOperator,
+  partTestWords,
   quantifierWords,
 } from './synonyms.ts';
 
@@ -53,11 +56,10 @@ function toFilter(value: unknown, position: FilterPosition): PlainFilter {
   }
   if (typeof value === 'string') return toFilterOfText(value, position) ?? invalid(at, example);
   if (!isObject(value)) return invalid(at, example);
-  const comparison = toComparison(value, position);
+  const comparison = toTestOfPart(value, position) ?? toComparison(value, position);
   if (comparison) return comparison;
   const leaf = applySynonyms(value, leafWords);
   if (leaf && typeof leaf.field === 'string' && ('operator' in leaf || 'value' in leaf)) return toLeaf(leaf, position);
-  if ('field' in value && 'part' in value && 'operator' in value) failOnPart(value, position);
   const branch = applySynonyms(value, branchWords);
   if (branch) return toBranch(branch, position);
   const quantifier = toQuantified(value, position);
@@ -87,6 +89,11 @@ function toConditionOfText(condition: TextCondition, position: FilterPosition): 
   const operand = other === undefined ? against : { other };
   if (names.field(collection, name) !== undefined)
     return toFilter({ field: name, operator: word, ...operand }, position);
+  const part = readPart(name, context);
+  if (part && 'value' in against) {
+    count(position);
+    return toPartTest(part, operator, against.value, position.at);
+  }
   const expression = toExpression(name, context);
   if (typeof expression === 'string') return undefined;
   failOnDates(expression, operator, operand, position);
@@ -146,6 +153,16 @@ function toComparison(value: JsonObject, position: FilterPosition): PlainFilter 
     ...('other' in parts && { other: toExpression(parts.other, context) }),
     operator,
   } as unknown as PlainFilter;
+}
+
+/** `{"field": "placed_at", "part": "Weekday", "operator": "In", "value": [6, 7]}`. Undefined for any other object. */
+function toTestOfPart(value: JsonObject, position: FilterPosition): PlainFilter | undefined {
+  const { operator: word, value: given, field, ...own } = applySynonyms(value, partTestWords) ?? {};
+  const of = own.expression ?? (own.part === undefined ? field : { field, part: own.part });
+  const part = word !== undefined && given !== undefined ? readPart(of, position.context) : undefined;
+  if (!part) return undefined;
+  count(position);
+  return toPartTest(part, findOperator(String(word)) ?? failUnknownOperator(word), given, position.at);
 }
 
 /** `{"none": "orders", "where": {...}}`. Undefined for any other object. */
@@ -219,6 +236,8 @@ interface Leaf {
 }
 
 function toLeaf(input: JsonObject, position: FilterPosition): PlainFilter {
+  const ofPart = toTestOfPart(input, position);
+  if (ofPart) return ofPart;
   count(position);
   const { at, context } = position;
   const field = resolveField(String(input.field), context);
@@ -240,10 +259,14 @@ const comparing: ReadonlySet<ParsedOperator> = new Set<ParsedOperator>([
 ]);
 
 /** A value that is a field: `{"field": "cost"}`, or the exact name of one where a number or a date is due. */
-function otherField(field: string, value: unknown, context: NameContext | undefined): string | undefined {
+function otherField(field: string, value: unknown, context: NameContext | undefined): unknown {
   if (!context) return undefined;
   const { names, collection } = context;
   if (isObject(value)) {
+    const words = Object.keys(value).map((key) => expressionWords.get(foldName(key))?.[0]);
+    // `{"value": {"times": ["cost", 2]}}`
+    if (words.length > 0 && words.every((word) => word !== undefined && word !== 'value'))
+      return toExpression(value, context);
     const [[key = '', name] = [], ...more] = Object.entries(value);
     const isField = more.length === 0 && /^(\$?field|column|other|ref)$/i.test(key) && typeof name === 'string';
     return isField ? names.field(collection, name.trim()) : undefined;

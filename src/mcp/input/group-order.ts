@@ -137,13 +137,13 @@ function toHavingByName(given: JsonObject, known: Known): unknown {
   return conditions.length === 1 ? conditions[0] : { aggregator: 'And', conditions };
 }
 
-/** `revenue > 100`. Undefined if the text does not compare measures with numbers. */
+/** `revenue > 100`. Undefined if the text does not compare measures with values. */
 function toHavingOfText(text: string, known: Known): unknown {
   const { aggregator, conditions } = readConditionText(text) ?? { conditions: [] };
   const tests = conditions.map(({ name, operator, value }) => {
     const measure = findMeasure(name, known);
     const is = findOperator(operator);
-    return measure !== undefined && is && typeof value === 'number' ? { measure, operator: is, value } : undefined;
+    return measure !== undefined && is && value !== undefined ? { measure, operator: is, value } : undefined;
   });
   if (tests.length === 0 || tests.includes(undefined)) return undefined;
   return tests.length === 1 ? tests[0] : { aggregator, conditions: tests };

@@ -1,13 +1,7 @@
 // Groups as models write them. Forms with only one possible meaning become the specified ones.
 import { fail } from '../../core/errors.ts';
-import {
-  bucketUnits,
-  type DatePart,
-  dateParts,
-  type PeriodUnit,
-  type PlainGroup,
-  periodUnits,
-} from '../../core/filter/measures.ts';
+import { type DatePart, dateParts } from '../../core/filter/expression.ts';
+import { bucketUnits, type PeriodUnit, type PlainGroup, periodUnits } from '../../core/filter/measures.ts';
 import { MAX_GROUPS } from '../../core/filter.ts';
 import { foldName, matchName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson, requireAtMost, resolveField } from './arguments.ts';

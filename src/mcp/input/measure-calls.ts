@@ -1,7 +1,8 @@
-// Measures of the period before, which only `compare` computes. The refusal has the call to send.
+// Measures of the period before, which only `compare` computes, and variances. The refusal has the call to send.
 import { fail } from '../../core/errors.ts';
 import { foldName, matchName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
+import { toExpression } from './expressions.ts';
 
 const before = /^(lag|previous|prior|previousperiod|previousvalue)$/;
 const change = /^(change|delta|diff|difference|absolutechange)$/;
@@ -52,6 +53,27 @@ export function repairEarlierPeriods(args: Record<string, unknown>, context: Nam
   const form = JSON.stringify({ measures: Object.fromEntries(repaired), compare: { previous } });
   const problem = `compare adds the figures of the period before as "previous ..." to each group: send ${form}.`;
   fail('INVALID_ARGUMENT', { argument: 'measures', problem });
+}
+
+/** `{"stddev": "total"}`: databases differ in its meaning, and its root is not exact. */
+export function failOnSpread(measure: JsonObject, at: string, context: NameContext | undefined): void {
+  const [[word = '', of] = [], ...others] = Object.entries(measure);
+  const [, name, kind] =
+    /^(stddev|stdev|std|standarddeviation|variance|var)(pop|samp|population|sample)?$/.exec(foldName(word)) ?? [];
+  if (!context || name === undefined || others.some(([key]) => key !== 'where')) return;
+  const where = Object.fromEntries(others);
+  const field = toExpression(of, context, at);
+  const [sum, count] = [
+    { sum: field, ...where },
+    { count: field, ...where },
+  ];
+  const squares = { sum: { times: [field, field] }, ...where };
+  const spread = { minus: [squares, { dividedBy: [{ times: [sum, sum] }, count] }] };
+  const isSample = !kind?.startsWith('pop');
+  const form = JSON.stringify({ dividedBy: [spread, isSample ? { minus: [count, 1] } : count] });
+  const what = name.startsWith('var') ? 'variance' : 'variance, whose square root it is';
+  const other = isSample ? ' Without minus 1, it is that of a population.' : '';
+  fail('INVALID_ARGUMENT', { argument: at, problem: `for the ${what}, send ${form}.${other}` });
 }
 
 /** The measure of `{"lag": "revenue"}`, `{"lag": ["revenue", 12]}` or `{"previous": "revenue", "offset": 12}`. */

@@ -17,7 +17,7 @@ export function toKnownForm(value: JsonObject): JsonObject | undefined {
   }
   const other = toPercent(value) ?? toCase(value);
   if (other) return other;
-  const within = toWindowForm(value);
+  const within = toMovingForm(value) ?? toWindowForm(value);
   if (within) return within;
   // An expression is no measure, but a quotient of measures is.
   if (isOnly && expressionWords.get(foldName(key))?.[0] === 'dividedBy') return { ratio: of };
@@ -108,6 +108,32 @@ function toWindowForm(value: JsonObject): JsonObject | undefined {
     else if (/^(asc|ascending|true)$/i.test(String(item)) !== (order === 'desc')) of = { minus: [0, of] };
   }
   return { [kind]: of, ...form };
+}
+
+const isWindow = (word: string): boolean =>
+  /^(last|window|periods|size|n|rows|length|windowsize)$/.test(foldName(word));
+
+/** `{"movingAverage": "revenue", "window": 7}`, `{"rollingSum": ["revenue", 7]}` or both members inside. */
+function toMovingForm(value: JsonObject): JsonObject | undefined {
+  const [[key = '', given] = [], ...others] = Object.entries(value);
+  const isSum = /^(rolling|moving|trailing)(sum|total)$/.test(foldName(key));
+  const kind = isSum ? 'running' : kindOf(key);
+  if (kind !== 'running' && kind !== 'movingAverage') return undefined;
+  const [inside, of] = isObject(given) ? splitMembers(given) : [[], given];
+  const isPair = Array.isArray(of) && of.length === 2;
+  const members = isPair ? [['last', of[1]] as const, ...inside, ...others] : [...inside, ...others];
+  const [[word = '', last] = [], ...more] = members;
+  return isWindow(word) && more.length === 0 ? { [kind]: isPair ? of[0] : of, last } : undefined;
+}
+
+/** `avg(revenue) over (order by month rows between 6 preceding and current row)`. Totals follow the date anyway. */
+export function toWindowOfText(text: string): JsonObject | undefined {
+  const [, word = '', of, before] =
+    /^\s*(sum|avg)\((\w+)\)\s+over\s*\([^()]*?\brows\s+(?:between\s+)?(\d{1,3})\s+preceding(?:\s+and\s+current\s+row)?\s*\)\s*$/i.exec(
+      text,
+    ) ?? [];
+  const kind = /^avg$/i.test(word) ? 'movingAverage' : 'running';
+  return before === undefined ? undefined : { [kind]: of, last: Number(before) + 1 };
 }
 
 /** The other members of `{"by": "revenue", ...}`, and the measure. */

@@ -8,8 +8,16 @@ import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField 
 import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
 import { readInfix } from './infix.ts';
-import { earlierName } from './measure-calls.ts';
-import { isEveryRecord, toFraction, toKnownForm, toOperationForm, toQuotient, toRatio } from './measure-forms.ts';
+import { earlierName, failOnSpread } from './measure-calls.ts';
+import {
+  isEveryRecord,
+  toFraction,
+  toKnownForm,
+  toOperationForm,
+  toQuotient,
+  toRatio,
+  toWindowOfText,
+} from './measure-forms.ts';
 import { expressionWords, measureWords } from './synonyms.ts';
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
@@ -93,7 +101,7 @@ function toFormula(
 
 /** These name measures, not fields. */
 const ofMeasures: ReadonlySet<string> = new Set([
-  ...['ratio', 'share', 'running', 'rank'],
+  ...['ratio', 'share', 'running', 'movingAverage', 'rank'],
   ...['plus', 'minus', 'times', 'dividedBy', 'abs', 'round', 'coalesce'],
 ]);
 const isArithmetic = (word: string): boolean => ofMeasures.has(word) && expressionWords.has(foldName(word));
@@ -117,11 +125,12 @@ function checkAdding(measure: unknown, measures: PlainMeasures, at: string, cont
   const isField = (each: string) =>
     !Object.hasOwn(measures, each) && context.names.field(context.collection, each) !== undefined;
   if (names.length > 0 && names.every(isField)) failWithSum(toExpression(measure, context));
-  for (const kind of ['share', 'running', 'rank']) {
+  for (const kind of ['share', 'running', 'movingAverage', 'rank']) {
     const of = measure[kind];
     if (typeof of !== 'string' || Object.hasOwn(measures, of)) continue;
     const field = context.names.field(context.collection, of);
-    if (field !== undefined) invalid(`${at}.${kind}`, `send ${JSON.stringify({ [kind]: { sum: field } })}.`);
+    if (field !== undefined)
+      invalid(`${at}.${kind}`, `send ${JSON.stringify({ ...measure, [kind]: { sum: field } })}.`);
   }
 }
 
@@ -188,17 +197,21 @@ function nameOf(measure: JsonObject): string | undefined {
 export function toMeasure(given: unknown, at: string, context: NameContext | undefined): unknown {
   const value = parseIfJson(given);
   if (typeof value === 'string') {
+    const window = toWindowOfText(value);
+    if (window) return toMeasure(window, at, context);
     const parts = toQuotient(value);
     if (parts) return toMeasure({ ratio: parts }, at, context);
     const [, word = '', inner = ''] =
       /^\s*(\w+)\s*(?:\(\s*(.*)\s*\))?\s*$/.exec(value) ?? /^(\w+):(?!.*\()(.+)$/.exec(value.trim()) ?? [];
     const kind = measureWords.get(foldName(word))?.[0];
+    if (!kind && inner !== '') failOnSpread({ [word]: inner }, at, context);
     if (!kind || kind === 'where') return value;
     const [, different] = (kind === 'count' && /^distinct\s+(.+)$/i.exec(inner)) || [];
     if (different) return toMeasure({ countDistinct: different }, at, context);
     return toMeasure({ [kind]: inner === '' || inner === '*' ? true : inner }, at, context);
   }
   if (!isObject(value)) return value;
+  failOnSpread(value, at, context);
   const form = toOperationForm(value) ?? toKnownForm(value) ?? value;
   const measure: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(form)) {
@@ -219,7 +232,7 @@ function wrapKind(
   const kind = measureWords.get(foldName(name))?.[0];
   if (!kind || kind === 'where') return given;
   const value = parseIfJson(given);
-  const isOfMeasures = /^(ratio|share|running|rank|metric)$/.test(kind);
+  const isOfMeasures = /^(ratio|share|running|movingAverage|rank|metric)$/.test(kind);
   if (typeof value === 'boolean') return kind === 'count' ? { count: value } : given;
   if (Array.isArray(value)) return kind === 'ratio' || kind === 'percentile' ? { [kind]: value } : given;
   if (isObject(value)) {
@@ -261,6 +274,7 @@ function toPart(word: string, given: unknown, at: string, context: NameContext |
       return [item].flat().map((each) => (typeof each === 'string' ? resolveField(each, context) : each));
     case 'share':
     case 'running':
+    case 'movingAverage':
     case 'rank':
       return isObject(item) ? toMeasure(item, at, context) : item;
     case 'ratio':

@@ -3,10 +3,11 @@ import { fail } from '../../core/errors.ts';
 import type { PlainOver } from '../../core/filter/measures.ts';
 import { foldName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
+import { toExpression } from './expressions.ts';
 import { readHaving } from './group-order.ts';
 import { readGroups } from './groups.ts';
 import { readMeasures } from './measures.ts';
-import { argumentWords, measureWords } from './synonyms.ts';
+import { argumentWords, expressionWords, measureWords } from './synonyms.ts';
 
 /** The groups that the measures are about, by names of the collection. */
 export function readOver(input: JsonObject, name: string, context?: NameContext): PlainOver | undefined {
@@ -56,6 +57,51 @@ function failNested(input: JsonObject, argument: string, groups: unknown): never
     argument,
     problem: `send the inner groups and measures: ${JSON.stringify(form)}.`,
   });
+}
+
+/**
+ * A group by an expression, and a count of different periods: groups of groups compute them. The refusal has that call, if
+ * the other groups are fields.
+ */
+export function failOnInnerGroups(args: JsonObject, context: NameContext): void {
+  const [groups, measures] = [[parseIfJson(args.groups) ?? []].flat().map(parseIfJson), parseIfJson(args.measures)];
+  if (args.over !== undefined || !isObject(measures)) return;
+  const [[name = '', measure] = [], ...others] = Object.entries(measures);
+  const period = isObject(measure) && isObject(measure.countDistinct) ? measure.countDistinct : {};
+  if (others.length === 0 && typeof period.bucket === 'string' && groups.every((group) => typeof group === 'string')) {
+    const over = { groups: [...groups, period], measures: { records: { count: true } } };
+    const form = JSON.stringify({ measures: { [name]: { count: true } }, over });
+    fail('INVALID_ARGUMENT', {
+      argument: 'measures',
+      problem: `different periods are counted as groups of groups: send ${form}.`,
+    });
+  }
+  const values: Record<string, unknown> = {};
+  const outer = groups.map((group, at) => {
+    const expression = expressionOf(group, context);
+    if (expression === undefined) return typeof group === 'string' ? group : undefined;
+    values[`value ${at}`] = { max: expression };
+    const { ranges } = group as JsonObject;
+    return ranges === undefined ? `value ${at}` : { field: `value ${at}`, ranges };
+  });
+  const isCount = (each: unknown) => isObject(each) && Object.keys(each).length === 1 && each.count === true;
+  if (Object.keys(values).length === 0 || outer.includes(undefined) || !Object.values(measures).every(isCount)) return;
+  const inner = [...groups.filter((group) => typeof group === 'string'), ...context.names.key(context.collection)];
+  const form = JSON.stringify({ groups: outer, over: { groups: [...new Set(inner)], measures: values } });
+  fail('INVALID_ARGUMENT', {
+    argument: 'groups',
+    problem: `a group is a field. For an expression, group the values of the records: send ${form}.`,
+  });
+}
+
+/** `{"expression": {...}, "ranges": [...]}` or `{"coalesce": [...]}`. */
+function expressionOf(group: unknown, context: NameContext): unknown {
+  if (!isObject(group)) return undefined;
+  const { expression, ranges: _ranges, ...others } = group;
+  const isWhole = expression !== undefined && Object.keys(others).length === 0;
+  const isOperation = Object.keys(group).every((key) => expressionWords.has(foldName(key)));
+  const found = isWhole || isOperation ? toExpression(isWhole ? expression : group, context, 'groups') : undefined;
+  return typeof found === 'object' ? found : undefined;
 }
 
 /** `{"avg": "orders"}` or `{"average": {"avg": "orders"}}`: a measure of the groups, not the groups. */

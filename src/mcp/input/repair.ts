@@ -25,7 +25,7 @@ import { readGroupSort, readHaving, repairTop } from './group-order.ts';
 import { readGroups } from './groups.ts';
 import { repairEarlierPeriods } from './measure-calls.ts';
 import { readMeasures } from './measures.ts';
-import { readOver } from './over.ts';
+import { failOnInnerGroups, readOver } from './over.ts';
 import { argumentWords, measureWords, operationWords } from './synonyms.ts';
 
 /** The name and the argument schema of a tool. */
@@ -170,6 +170,7 @@ function repairAggregate(
   if (has('over')) put('over', readOver(args, 'over', given));
   // With `over`, names are those of its columns.
   const context = has('over') ? undefined : given;
+  if (has('measures')) failOnInnerGroups(args, given);
   if (has('groups')) put('groups', readGroups(args, 'groups', context));
   repairEarlierPeriods(args, context);
   if (has('measures')) put('measures', readMeasures(args, 'measures', context));

@@ -89,6 +89,7 @@ export const measureWords = indexSynonyms({
   ratio: '',
   share: 'shareOf shareOfTotal',
   running: 'runningTotal runningSum cumulative cumulativeSum',
+  movingAverage: 'movingAvg movingMean rollingAverage rollingAvg rollingMean trailingAverage trailingAvg',
   rank: 'rankOf ranking',
   metric: 'namedMetric kpi',
   where: 'filter filters condition conditions if when',
@@ -136,6 +137,14 @@ export const comparisonWords = indexSynonyms({
   value: '',
 });
 
+export const partTestWords = indexSynonyms({
+  field: 'column attribute property',
+  part: 'datePart',
+  expression: 'expr',
+  operator: 'op comparison comparator',
+  value: 'values',
+});
+
 export const leafWords = indexSynonyms({
   field: 'column attribute property measure',
   operator: 'op comparison comparator',
@@ -178,9 +187,9 @@ const operatorWords = indexSynonyms<ParsedOperator>({
   In: 'oneOf anyOf isOneOf',
   NotIn: 'nin notOneOf noneOf',
   LessThan: 'lt less lessThan isLessThan',
-  LessThanOrEqual: 'lte le atMost lessThanOrEqualTo lessOrEqual',
+  LessThanOrEqual: 'lte le atMost lessThanOrEqualTo lessOrEqual beforeOrEqual beforeOrOn onOrBefore',
   GreaterThan: 'gt greater isGreaterThan',
-  GreaterThanOrEqual: 'gte ge atLeast greaterThanOrEqualTo greaterOrEqual',
+  GreaterThanOrEqual: 'gte ge atLeast greaterThanOrEqualTo greaterOrEqual afterOrEqual afterOrOn onOrAfter since',
   Contains: 'includes substring',
   NotContains: 'doesNotContain notIncludes',
   StartsWith: 'beginsWith prefix startWith',

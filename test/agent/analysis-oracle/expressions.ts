@@ -1,7 +1,7 @@
 // Random expressions over fields.
 import type { Random } from '../oracle/random.ts';
 import type { Name } from '../oracle/requests.ts';
-import type { Expression, Unit } from './question.ts';
+import type { Expression, Part, Unit } from './question.ts';
 
 export interface Fields {
   readonly numbers: readonly Name[];
@@ -10,6 +10,7 @@ export interface Fields {
 }
 
 const constants = [0, 1, 2, -1, 10, 0.5, 0.1, -2.25, 100];
+const parts: readonly Part[] = ['HourOfDay', 'Weekday', 'MonthOfYear'];
 const units: readonly Unit[] = ['day', 'hour', 'minute', 'month', 'year'];
 
 /** A number. */
@@ -22,7 +23,9 @@ export function createExpression(fields: Fields, random: Random, depth: number):
   const next = () => createExpression(fields, random, depth - 1 - random.number(depth));
   const pair = () => [next(), next()] as const;
   switch (
-    random.pick(['plus', 'minus', 'times', 'times', 'dividedBy', 'abs', 'round', 'coalesce', 'difference'] as const)
+    random.pick([
+      ...(['plus', 'minus', 'times', 'times', 'dividedBy', 'abs', 'round', 'coalesce', 'difference', 'part'] as const),
+    ])
   ) {
     case 'plus':
       return { plus: pair() };
@@ -40,6 +43,8 @@ export function createExpression(fields: Fields, random: Random, depth: number):
       return { coalesce: [next(), random.chance(0.6) ? random.pick(constants) : next()] };
     case 'difference':
       return fields.dates.length > 0 ? createDifference(fields, random) : { abs: next() };
+    case 'part':
+      return fields.dates.length > 0 ? createPart(fields, random) : { abs: next() };
   }
 }
 
@@ -49,6 +54,11 @@ function createDifference({ dates }: Fields, random: Random): Expression {
   const date = (): Expression => random.pick(others.length > 0 ? others : [first]).name;
   const pair = random.chance(0.5) ? ([first.name, date()] as const) : ([date(), first.name] as const);
   return { difference: pair, unit: random.pick(units) };
+}
+
+function createPart({ dates }: Fields, random: Random): Expression {
+  const { name, kind } = random.pick(dates);
+  return { field: name, part: random.pick(kind === 'instant' ? parts : parts.slice(1)) };
 }
 
 /** A number, a text or a date. */

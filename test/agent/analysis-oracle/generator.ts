@@ -30,7 +30,7 @@ export function createAggregate(world: World, random: Random): Aggregate {
   const along = findDate(groups.map((group) => kindOfGroup(world, table, group)));
   // Without a date, totals follow the order. The other sides order the rows before they add up, so no total decides the
   // order; test/agent/measures.test.ts has one that does.
-  const measures = 'running' in Object.values(made)[0]! || (along < 0 && isLoose) ? withoutRunning(made) : made;
+  const measures = isRunning(Object.values(made)[0]!) || (along < 0 && isLoose) ? withoutRunning(made) : made;
   const bucketed = groups.filter((group) => typeof group === 'object' && 'bucket' in group);
   const sort = isLoose || random.chance(0.3) ? undefined : createSort(world, table, groups, measures, random);
   // Then the filters set the periods. Tests of measures have these.
@@ -151,10 +151,14 @@ export function createMeasures(
     derived.push(['a ratio', { ratio: [random.pick(numeric), random.pick(numeric)] }]);
   if (additive.length > 0 && random.chance(0.2))
     derived.push(['a share', { share: random.pick(additive), ...within() }]);
-  if (additive.length > 0 && random.chance(0.2)) derived.push(['running', { running: random.pick(additive) }]);
+  const last = () => (random.chance(0.4) ? { last: random.pick([1, 2, 3, 7]) } : {});
+  if (additive.length > 0 && random.chance(0.2))
+    derived.push(['running', { running: random.pick(additive), ...last() }]);
+  if (numeric.length > 0 && random.chance(0.2))
+    derived.push(['moving', { movingAverage: random.pick(numeric), last: random.pick([1, 2, 3, 7]) }]);
   // Products of quotients have more decimals than MariaDB computes.
   const whole = plain.filter(([, each]) => 'count' in each || 'countDistinct' in each).map(([name]) => name);
-  const figures = [...numeric, ...derived.filter(([, each]) => !('running' in each)).map(([name]) => name)];
+  const figures = [...numeric, ...derived.filter(([, each]) => !isRunning(each)).map(([name]) => name)];
   if (figures.length > 0 && random.chance(0.35)) derived.push(['computed', createArithmetic(figures, whole, random)]);
   const ranked = [...figures, ...derived.flatMap(([name]) => (name === 'computed' ? [name] : []))];
   if (ranked.length > 0 && random.chance(0.2)) derived.push(['a rank', { rank: random.pick(ranked), ...within() }]);
@@ -171,8 +175,10 @@ function createArithmetic(names: readonly string[], whole: readonly string[], ra
   return { times: [random.pick(whole), random.chance(0.5) ? 100 : random.pick(whole)] };
 }
 
+const isRunning = (each: Measure) => 'running' in each || 'movingAverage' in each;
+
 function withoutRunning(measures: Measures): Measures {
-  return Object.fromEntries(Object.entries(measures).filter(([, each]) => !('running' in each)));
+  return Object.fromEntries(Object.entries(measures).filter(([, each]) => !isRunning(each)));
 }
 
 function createPlain(world: World, table: WorldTable, known: readonly Name[], fields: Fields, random: Random): Measure {
@@ -210,7 +216,7 @@ function createSort(
   measures: Measures,
   random: Random,
 ): Sort[] | undefined {
-  const usable = Object.entries(measures).filter(([, each]) => !('running' in each));
+  const usable = Object.entries(measures).filter(([, each]) => !isRunning(each));
   const choices: Sort[] = [
     ...usable.filter(([, each]) => kindOfMeasure(world, table, each) !== 'label').map(([measure]) => ({ measure })),
     ...groups.map((_, group) => ({ group })),

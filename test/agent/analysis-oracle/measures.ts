@@ -14,7 +14,7 @@ import {
   type Scale,
   scaleOf,
 } from './question.ts';
-import { difference } from './times.ts';
+import { difference, partOf } from './times.ts';
 
 /** A number, a text (also for dates), a flag or null. Parts and positions of ranges are JavaScript numbers. */
 export type Value = Exact | Fraction | string | number | boolean | null;
@@ -46,7 +46,7 @@ export function evaluate(expression: Expression, fields: Fields): Value {
   if (typeof expression === 'string') return read(expression);
   if (typeof expression === 'number') return exact(expression);
   if ('value' in expression) return typeof expression.value === 'number' ? exact(expression.value) : expression.value;
-  const { operator, operands, unit } = readOperator(expression)!;
+  const { operator, operands, unit, part } = readOperator(expression)!;
   const values = operands.map((each) => evaluate(each, fields));
   if (operator === 'coalesce') return values[0] ?? values[1]!;
   if (values.includes(null)) return null;
@@ -54,6 +54,7 @@ export function evaluate(expression: Expression, fields: Fields): Value {
     const dates = operands.map((each) => kindOfDates(each, kind));
     return difference(String(values[0]), String(values[1]), dates[0]!, unit!, zone);
   }
+  if (operator === 'part') return exact(partOf(String(values[0]), kind(operands[0] as string), part!, zone));
   const [a, b] = values as Exact[];
   switch (operator) {
     case 'plus':

@@ -18,7 +18,8 @@ export type Expression =
   | { readonly abs: Expression }
   | { readonly round: Expression }
   | { readonly coalesce: Pair }
-  | { readonly difference: Pair; readonly unit: Unit };
+  | { readonly difference: Pair; readonly unit: Unit }
+  | { readonly field: string; readonly part: Part };
 
 /** Names of measures, or a number. */
 export type Operands = readonly [string, string | number];
@@ -34,7 +35,8 @@ export type Measure = (
   | { readonly percentile: readonly [Expression, number] }
   | { readonly ratio: readonly [string, string] }
   | { readonly share: string; readonly per?: readonly number[] }
-  | { readonly running: string }
+  | { readonly running: string; readonly last?: number }
+  | { readonly movingAverage: string; readonly last: number }
   | { readonly rank: string; readonly per?: readonly number[] }
   | { readonly plus: Operands }
   | { readonly minus: Operands }
@@ -87,11 +89,11 @@ export type ColumnKind = Kind | 'bucket' | 'part' | 'range';
 
 export type Operation =
   | 'count' | 'sum' | 'avg' | 'min' | 'max' | 'countDistinct' | 'median' | 'percentile' | 'ratio' | 'share' | 'running'
-  | 'rank' | Arithmetic; // biome-ignore format: one family
+  | 'movingAverage' | 'rank' | Arithmetic; // biome-ignore format: one family
 
 export type Arithmetic = (typeof arithmetic)[number];
 const arithmetic = ['plus', 'minus', 'times', 'coalesce', 'abs', 'round'] as const;
-const derived: readonly string[] = ['ratio', 'share', 'running', 'rank', ...arithmetic];
+const derived: readonly string[] = ['ratio', 'share', 'running', 'movingAverage', 'rank', ...arithmetic];
 
 /** The arithmetic of a measure, and its operands. Undefined for other measures. */
 export function readArithmetic(
@@ -123,13 +125,19 @@ export const operandsOf = (measure: Measure): string[] =>
 
 export const fieldOf = (group: Group): string => (typeof group === 'string' ? group : group.field);
 
-export type Operator = 'plus' | 'minus' | 'times' | 'dividedBy' | 'abs' | 'round' | 'coalesce' | 'difference';
+export type Operator = 'plus' | 'minus' | 'times' | 'dividedBy' | 'abs' | 'round' | 'coalesce' | 'difference' | 'part';
 
 /** The operator of an expression and its operands; undefined for fields and constants. */
-export function readOperator(
-  expression: Expression,
-): { readonly operator: Operator; readonly operands: readonly Expression[]; readonly unit?: Unit } | undefined {
+export function readOperator(expression: Expression):
+  | {
+      readonly operator: Operator;
+      readonly operands: readonly Expression[];
+      readonly unit?: Unit;
+      readonly part?: Part;
+    }
+  | undefined {
   if (typeof expression !== 'object' || 'value' in expression) return undefined;
+  if ('part' in expression) return { operator: 'part', operands: [expression.field], part: expression.part };
   const [operator, given] = Object.entries(expression).find(([name]) => name !== 'unit') as [Operator, unknown];
   const operands = (Array.isArray(given) ? given : [given]) as Expression[];
   return { operator, operands, ...('unit' in expression && { unit: expression.unit }) };
@@ -185,6 +193,7 @@ export function scaleOf(expression: Expression, scale: Scale): number {
     case 'times':
       return Math.min(MOST_DECIMALS, scales[0]! + scales[1]!);
     case 'round':
+    case 'part':
       return 0;
     case 'difference':
       return unit === 'month' || unit === 'year' ? 0 : 10;
@@ -221,6 +230,8 @@ export function scaleOfMeasure(measure: Measure, measures: Measures, scale: Scal
       );
     case 'running':
       return scaleOfMeasure(measures[argument as string]!, measures, scale);
+    case 'movingAverage':
+      return quotientScale(scaleOfMeasure(measures[argument as string]!, measures, scale));
     case 'avg':
     case 'percentile':
       return quotientScale(scaleOf(argument as Expression, scale));

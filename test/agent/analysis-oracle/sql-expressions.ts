@@ -4,7 +4,7 @@ import { quoteText } from '../oracle/sql-values.ts';
 import type { Kind } from '../oracle/world.ts';
 import { type Expression, readOperator, type Scale, scaleOf } from './question.ts';
 import { numbersOf } from './sql-numbers.ts';
-import { differenceSql } from './sql-times.ts';
+import { clockSql, differenceSql, partSql } from './sql-times.ts';
 
 /** What an expression reads: the column and kind of a name, and the decimals if it already is an exact number. */
 export type Read = (name: string) => { readonly sql: string; readonly kind: Kind; readonly exactScale?: number };
@@ -21,13 +21,15 @@ export function writeExpression(dialect: Dialect, expression: Expression, read: 
     const { value } = expression;
     return typeof value === 'number' ? numbers.constant(String(value)) : quoteText(dialect, value);
   }
-  const { operator, operands, unit } = readOperator(expression)!;
+  const { operator, operands, unit, part } = readOperator(expression)!;
   const [a, b] = operands.map((each) => writeExpression(dialect, each, read, zone)) as [string, string];
   switch (operator) {
     case 'coalesce':
       return `coalesce(${a}, ${b})`;
     case 'difference':
       return differenceSql(dialect, a, b, kindOfDate(operands[0]!, read), unit!, zone);
+    case 'part':
+      return numbers.of(partSql(dialect, clockSql(dialect, a, kindOfDate(operands[0]!, read), zone), part!), 'whole');
     case 'round':
       return numbers.round(a, 0);
     case 'abs':

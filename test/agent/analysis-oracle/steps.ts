@@ -142,7 +142,10 @@ function compareLines(meaning: Meaning, level: Level, names: readonly string[], 
   return 0;
 }
 
-/** Along the date for each combination of the other groups, or in the order of the answer. */
+const addNumbers = (a: Exact | Fraction, b: Exact | Fraction): Exact | Fraction =>
+  isFraction(a) || isFraction(b) ? plusFractions(a, b) : plus(a, b);
+
+/** Along the date for each combination of the other groups, or in the order of the answer: of all groups, or the last. */
 function addRunning(
   meaning: Meaning,
   { question, groupKinds }: Level,
@@ -154,13 +157,17 @@ function addRunning(
     compareValues(meaning, a.groups[along]!, b.groups[along]!, groupKinds[along]!);
   const ordered = along < 0 ? sorted : sorted.toSorted(compareDates);
   for (const [at, each] of Object.values(question.measures).entries()) {
-    if (!('running' in each)) continue;
-    const totals = new Map<string, Exact>();
+    const of = 'running' in each ? each.running : 'movingAverage' in each ? each.movingAverage : undefined;
+    if (of === undefined) continue;
+    const { last = ordered.length } = each as { readonly last?: number };
+    const before = new Map<string, Number[]>();
     for (const line of ordered) {
       const mark = along < 0 ? '' : markOf(meaning, groupKinds.toSpliced(along, 1), line.groups.toSpliced(along, 1));
-      const value = line.measures[names.indexOf(each.running)] as Exact | null;
-      if (value) totals.set(mark, plus(totals.get(mark) ?? exact(0), value));
-      line.measures[at] = totals.get(mark) ?? null;
+      const list = [...(before.get(mark) ?? []), line.measures[names.indexOf(of)] as Number];
+      before.set(mark, list);
+      const values = list.slice(-last).filter((value) => value !== null);
+      const total = values.length > 0 ? values.reduce(addNumbers) : null;
+      line.measures[at] = total && 'movingAverage' in each ? quotientOf(total, exact(values.length)) : total;
     }
   }
 }

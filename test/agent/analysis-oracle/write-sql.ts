@@ -101,7 +101,9 @@ class AnalysisWriter {
   /** Quotients are exact until they are shown or compared with a value. */
   #shown({ question, measureScales }: Shape, sql: string, at: number): string {
     const { operation } = readMeasure(Object.values(question.measures)[at]!);
-    const isQuotient = ['avg', 'ratio', 'share', 'plus', 'minus', 'times', 'coalesce', 'abs'].includes(operation);
+    const isQuotient = ['avg', 'ratio', 'share', 'movingAverage', 'plus', 'minus', 'times', 'coalesce', 'abs'].includes(
+      operation,
+    );
     return isQuotient ? this.#numbers.round(sql, measureScales[at]!) : sql;
   }
 
@@ -309,17 +311,24 @@ class AnalysisWriter {
       `${mark}_placed as (select k.*, ${place} from ${mark}_among k)`,
     );
     const along = findDate(groupKinds);
-    const [before, date] = [`o.g${along}`, `k.g${along}`];
-    const upTo =
-      along < 0
-        ? 'o.place <= k.place'
-        : `(${before} is null or ${before} <= ${date}) and ${this.#same(shape, 'o', 'k', (group) => group !== along)}`;
-    const running = all.map((each, at) =>
-      'running' in each
-        ? `(select ${this.#numbers.sum(column(each.running, 'o'))} from ${mark}_placed o where ${upTo}) as m${at}`
-        : `k.m${at}`,
+    const others = groupKinds.flatMap((_, at) => (at === along ? [] : [this.#folded(shape, `k.g${at}`, at)]));
+    const within = along >= 0 && others.length > 0 ? `partition by ${others.join(', ')} ` : '';
+    const date = along < 0 ? 'k.place' : `case when k.g${along} is null then 0 else 1 end, k.g${along}`;
+    this.#steps.push(
+      `${mark}_along as (select k.*, row_number() over (${within}order by ${date}) as nth from ${mark}_placed k)`,
     );
-    this.#steps.push(`${mark}_ran as (select ${[...groups, ...running, 'k.place'].join(', ')} from ${mark}_placed k)`);
+    const isWithin = along < 0 ? '1 = 1' : this.#same(shape, 'o', 'k', (group) => group !== along);
+    const running = all.map((each, at) => {
+      const of = 'running' in each ? each.running : 'movingAverage' in each ? each.movingAverage : undefined;
+      if (of === undefined) return `k.m${at}`;
+      const { last } = each as { readonly last?: number };
+      const since = last === undefined ? '' : ` and o.nth > k.nth - ${last}`;
+      const from = `from ${mark}_along o where ${isWithin} and o.nth <= k.nth${since}`;
+      const total = `(select ${this.#numbers.sum(column(of, 'o'))} ${from})`;
+      if ('running' in each) return `${total} as m${at}`;
+      return `${this.#numbers.dividedBy(total, `(select count(${column(of, 'o')}) ${from})`, FINE)} as m${at}`;
+    });
+    this.#steps.push(`${mark}_ran as (select ${[...groups, ...running, 'k.place'].join(', ')} from ${mark}_along k)`);
     const previous = question.compare ? measureKinds.map((_, at) => this.#previous(shape, at)) : [];
     this.#steps.push(`${mark}_compared as (select ${['k.*', ...previous].join(', ')} from ${mark}_ran k)`);
     const having = question.having

@@ -4,6 +4,8 @@ import { type Demo, failuresOf, openDemo } from './asking.ts';
 import { blindGuesses } from './guesses-6.ts';
 import { moreBlindGuesses } from './guesses-7.ts';
 import { laterGuesses } from './guesses-8.ts';
+import { widerGuesses } from './guesses-9.ts';
+import { otherWiderGuesses } from './guesses-10.ts';
 
 let demo: Demo;
 beforeAll(async () => {
@@ -14,6 +16,7 @@ afterAll(() => demo.close());
 test.each([
   ['39 at first', [...blindGuesses, ...moreBlindGuesses], 60, 3],
   ['13 at first', laterGuesses, 20, 2],
+  ['15 at first', [...widerGuesses, ...otherWiderGuesses], 40, 5],
 ] as const)('%s', async (_name, guesses, count, most) => {
   const { wrong, failed } = await failuresOf(demo, guesses);
   expect(guesses.length).toBe(count);

@@ -44,8 +44,39 @@ const sum = { 'sum(total)': { sum: 'total' } };
 const r = { r: { sum: 'total' } };
 const over100 = { measure: 'r', operator: 'GreaterThan', value: 100 };
 
+const part = (name: string) => ({ field: 'placed_at', part: name });
+const moving = { measures: { r: { sum: 'total' }, m: { movingAverage: 'r', last: 3 } } };
+const rolling = (measure: unknown) => ({ measures: { r: { sum: 'total' }, m: measure } });
+const on = (name: string, operator: string, value: unknown) => ({ expression: part(name), operator, value });
+const weekend = { aggregator: 'Or', conditions: [on('Weekday', 'Equal', 6), on('Weekday', 'Equal', 7)] };
+const filtered = (filters: unknown) => ({ measures: r, filters });
+const meant = (filter: unknown) => ({ measures: r, filter });
+
 describe('one meaning', () => {
   test.each<[Args, Args]>([
+    [rolling({ moving_average: 'r', window: 3 }), moving],
+    [rolling({ movingAverage: ['r', 3] }), moving],
+    [rolling('avg(r) over (order by placed_at rows between 2 preceding and current row)'), moving],
+    [rolling({ rollingSum: 'r', size: 12 }), rolling({ running: 'r', last: 12 })],
+    [filtered({ ...part('weekday'), operator: 'In', value: ['sat', 'Sunday'] }), meant(weekend)],
+    [filtered('weekday(placed_at) in (6, 7)'), meant(weekend)],
+    [filtered({ 'month(placed_at)': 12 }), meant(on('MonthOfYear', 'Equal', 12))],
+    [filtered({ expression: { hour: 'placed_at' }, op: '<', value: 9 }), meant(on('HourOfDay', 'LessThan', 9))],
+    [
+      filtered('extract(year from placed_at) > 2024'),
+      meant({ field: 'placed_at', operator: 'GreaterThanOrEqual', value: '2025-01-01' }),
+    ],
+    [
+      filtered({ field: 'quarter(placed_at)', operator: '=', value: 4 }),
+      meant({
+        aggregator: 'And',
+        conditions: [on('MonthOfYear', 'GreaterThanOrEqual', 10), on('MonthOfYear', 'LessThan', 13)],
+      }),
+    ],
+    [
+      filtered({ field: 'total', operator: '>', value: { times: ['fee', 2] } }),
+      meant({ field: 'total', operator: 'GreaterThan', other: { times: ['fee', 2] } }),
+    ],
     [{ measures: ['sum(total)'] }, { measures: sum }],
     [{ measures: [{ sum: 'total' }] }, { measures: sum }],
     [{ aggregations: [{ field: 'total', agg: 'sum' }] }, { measures: sum }],
@@ -335,10 +366,17 @@ describe('several meanings, or no meaning', () => {
       'Call aggregate with {"collectionName":"orders","measures":{"figure":{"avg":"total"}}}, then send {"field":"total","operator":"GreaterThan","value":0} with the figure as value.',
     ],
     [
-      {
-        measures: { q: { count: true, where: { field: 'placed_at', part: 'Weekday', operator: 'In', value: [6, 7] } } },
-      },
-      'call aggregate with {"groups":[{"field":"placed_at","part":"Weekday"}]}',
+      { measures: r, filters: { ...part('Weekday'), operator: 'Equal', value: 0 } },
+      'Weekday is a whole number from 1 to 7 (1 is Monday): send {"expression":{"field":"placed_at","part":"Weekday"}',
+    ],
+    [{ measures: { q: { stddev: 'total' } } }, 'send {"dividedBy":[{"minus":[{"sum":{"times":["total","total"]}},'],
+    [
+      { measures: { n: { countDistinct: months[0] } }, groups: ['status'] },
+      'send {"measures":{"n":{"count":true}},"over":{"groups":["status",{"field":"placed_at","bucket":"Month"}],',
+    ],
+    [
+      { measures: { n: { count: true } }, groups: ['status', { expression: 'total - fee', ranges: [0] }] },
+      'send {"groups":["status",{"field":"value 1","ranges":[0]}],"over":{"groups":["status","id"],"measures":{"value 1":{"max":{"minus":["total","fee"]}}}}}',
     ],
     [{ measures: r, filters: "status <> 'paid'" }, '{"field":"status","operator":"NotEqual","value":"paid"}'],
     [{ measures: r, filters: 'shipped_at - placed_at > 3' }, '{"difference":["placed_at","shipped_at"],"unit":"day"}'],

@@ -14,7 +14,7 @@ import {
   subtractDecimals,
   toFraction,
 } from '../values/decimal.ts';
-import { offsetAt } from './local-time.ts';
+import { offsetAt, partOf } from './local-time.ts';
 
 /** The canonical value, or null. `valueAt` returns the value of the record at a path, or null. */
 export function evaluateExpression(expression: Expression, valueAt: (path: Path) => unknown): unknown {
@@ -28,6 +28,10 @@ export function evaluateExpression(expression: Expression, valueAt: (path: Path)
     case 'difference': {
       const [from, to] = expression.of.map((each) => evaluateExpression(each, valueAt));
       return from === null || to === null ? null : difference(String(from), String(to), expression);
+    }
+    case 'part': {
+      const date = evaluateExpression(expression.of, valueAt);
+      return date === null ? null : partOf(String(date), { ...expression, kind: 'part' });
     }
     default: {
       const number = evaluateNumber(expression, valueAt);
@@ -52,10 +56,14 @@ export function comparedColumn(of: Expression): Pick<SourceColumn, 'type' | 'col
 /** The paths of all fields. */
 export function fieldPaths<P extends Path>(expression: Expression<P>): P[] {
   if (expression.op === 'field') return [expression.path];
-  if (expression.op === 'constant') return [];
-  return expression.op === 'abs' || expression.op === 'round'
-    ? fieldPaths(expression.of)
-    : expression.of.flatMap(fieldPaths);
+  return expression.op === 'constant' ? [] : operandsOf(expression).flatMap(fieldPaths);
+}
+
+/** The expressions that it is computed from. */
+export function operandsOf<P extends Path>(
+  expression: Exclude<Expression<P>, { op: 'field' | 'constant' }>,
+): readonly Expression<P>[] {
+  return 'op' in expression.of ? [expression.of] : expression.of;
 }
 
 /** The paths of a comparison. */
@@ -70,9 +78,8 @@ export function mapPaths<P extends Path, R extends Path>(
 ): Expression<R> {
   if (expression.op === 'field') return { op: 'field', path: change(expression.path) };
   if (expression.op === 'constant') return expression;
-  if (expression.op === 'abs' || expression.op === 'round')
-    return { op: expression.op, of: mapPaths(expression.of, change) };
-  const of = expression.of.map((each) => mapPaths(each, change));
+  const of =
+    'op' in expression.of ? mapPaths(expression.of, change) : expression.of.map((each) => mapPaths(each, change));
   return { ...expression, of } as unknown as Expression<R>;
 }
 

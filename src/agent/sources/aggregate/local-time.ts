@@ -1,5 +1,6 @@
 // The local time of instants: periods and parts of dates.
-import type { BucketUnit, DatePart, PeriodUnit } from '../../../core/filter/measures.ts';
+import type { DatePart } from '../../../core/filter/expression.ts';
+import type { BucketUnit, PeriodUnit } from '../../../core/filter/measures.ts';
 import type { GroupBy, ZoneOffsets } from '../statement.ts';
 
 /** The first day or hour of the period of a Date or Dateonly; null outside the years 1 to 9999. */

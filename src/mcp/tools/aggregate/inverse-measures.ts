@@ -22,9 +22,8 @@ export function invertMeasures(measures: PlainMeasures, inversion: PathInversion
 
 /** Whether the kind of measure names other measures, not fields. */
 const isOfMeasures = (kind: string): boolean =>
-  ['share', 'running', 'rank', 'ratio', 'plus', 'minus', 'times', 'dividedBy', 'abs', 'round', 'coalesce'].includes(
-    kind,
-  );
+  [...windows, 'ratio', 'plus', 'minus', 'times', 'dividedBy', 'abs', 'round', 'coalesce'].includes(kind);
+const windows: readonly string[] = ['share', 'running', 'movingAverage', 'rank'];
 
 type Parts = Readonly<Record<string, unknown>>;
 
@@ -37,7 +36,11 @@ function invertMeasure(measure: Parts, inversion: PathInversion): Parts | undefi
     const invertOperand = (each: unknown) =>
       typeof each === 'string' || typeof each === 'number' ? each : invertMeasure(each as Parts, inversion);
     const parts = [of].flat().map(invertOperand);
-    return parts.includes(undefined) ? undefined : { [kind]: Array.isArray(of) ? parts : parts[0] };
+    // The groups have other names there.
+    const isByName = [measure.per].flat().some((each) => typeof each === 'string');
+    return isByName || parts.includes(undefined)
+      ? undefined
+      : { ...measure, [kind]: Array.isArray(of) ? parts : parts[0] };
   }
   const list = kind === 'percentile' ? (of as readonly unknown[]) : [of];
   const expression = invertExpression(list[0] as PlainExpression | true, inversion);
@@ -81,7 +84,7 @@ function invertFilter(filter: PlainFilter, inversion: PathInversion): PlainFilte
 export function fieldsOfMeasures(measures: PlainMeasures): string[] {
   const visit = (value: unknown, key: string): string[] => {
     if (key === 'where' || key === 'value' || key === 'unit' || key === 'metric') return [];
-    if (typeof value === 'string') return ['share', 'running', 'rank'].includes(key) ? [] : [value];
+    if (typeof value === 'string') return windows.includes(key) ? [] : [value];
     if (typeof value !== 'object' || value === null) return [];
     return Object.entries(value).flatMap(([each, item]) => visit(item, Array.isArray(value) ? key : each));
   };

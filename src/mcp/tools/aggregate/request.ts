@@ -43,7 +43,7 @@ export function parseAggregate(input: JsonObject): AggregateArguments {
     having: readHaving(input, 'having', known),
     sort: readGroupSort(input, 'sort', known),
     top: readTop(input),
-    compare: readObject(input, 'compare', '{"previous":1}') as PlainCompare | undefined,
+    compare: readCompare(input),
     includeEmpty: readFlag(input, 'includeEmpty'),
     over: readOver(input, 'over'),
     order: readOrder(input, measures),
@@ -78,6 +78,13 @@ function readOrder(input: JsonObject, measures: PlainMeasures | undefined): 'val
   if (order !== undefined || readText(input, 'order') === undefined) return order as 'value' | 'groups' | undefined;
   const problem = 'send {"order":"value"} for the largest first, or {"order":"groups"}.';
   return fail('INVALID_ARGUMENT', { argument: 'order', problem });
+}
+
+/** `{previous}`. The engine refuses a text such as `previous_year` with the number of periods that it means. */
+function readCompare(input: JsonObject): PlainCompare | undefined {
+  if (/^[a-z_ ]+$/i.test(String(input.compare)) && typeof input.compare === 'string')
+    return { previous: input.compare } as unknown as PlainCompare;
+  return readObject(input, 'compare', '{"previous":1}') as PlainCompare | undefined;
 }
 
 /** `{n, per}`, or a number. */

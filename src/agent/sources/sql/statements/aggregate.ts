@@ -10,7 +10,7 @@ import type { Expression, GroupKey, GroupSelect, Path, RelatedRows, Tally } from
 import type { Codec, Dialect } from '../codec.ts';
 import { type ExpressionContext, writeNumber } from './expression.ts';
 import { type Fragment, fragment, plain } from './fragment.ts';
-import { bytewise, type WrittenAggregate, writeMeasure } from './measure.ts';
+import { bytewise, isSqliteDecimalSum, type WrittenAggregate, writeMeasure } from './measure.ts';
 import { writePeriod } from './period.ts';
 import {
   createSqlWriter,
@@ -44,7 +44,7 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   const codecOf = (path: Path): Codec => context.shapes.facts(path, group.table).codec;
   const expressions: ExpressionContext = { dialect, column, codecOf, nextValue: writer.nextValue };
   const isRanked = measures.some(({ operation }) => operation === 'Percentile');
-  const rows = new RowValues(isRanked || needsRows(group), writer);
+  const rows = new RowValues(isRanked || needsRows(group, expressions), writer, dialect);
   // In the order in which the shape collects values: the measures, then the groups.
   const figureJoins: Fragment[] = [];
   const figureColumns: string[] = [];
@@ -85,7 +85,10 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   const statement = [
     `select ${columns.length === 0 ? '1' : columns.join(', ')}`,
     from.sql,
-    ...(keys.length ? [`group by ${[...keys.map((key) => key.by), ...figureColumns].join(', ')}`] : []),
+    // A group has one row of these figures. SQLite needs no more, and would not search them by an index.
+    ...(keys.length
+      ? [`group by ${[...keys.map((key) => key.by), ...(dialect === 'sqlite' ? [] : figureColumns)].join(', ')}`]
+      : []),
     ...(keys.length === 0 ? [] : [sortsHere ? `limit ${GROUPS_LIMIT + 1}` : orderBy(group, aggregates, keys, dialect)]),
   ];
   return {
@@ -115,13 +118,22 @@ function failTooManyGroups(): never {
 }
 
 /** Whether values of rows have parameters, or are too long to be written several times. */
-function needsRows({ measures, groups }: GroupSelect): boolean {
+function needsRows({ measures, groups }: GroupSelect, context: ExpressionContext): boolean {
   const isLong = (of: Expression) => of.op !== 'field';
+  if (measures.some(({ operation, of, related }) => !related && isSqliteDecimalSum(operation, of, context)))
+    return true;
   return (
     measures.some(({ where, of, related }) => where || (of && !related && isLong(of))) ||
     groups.some(({ by }) => by?.kind === 'ranges')
   );
 }
+
+/** In SQL, ascending. */
+const nullsLast: Record<Dialect, (value: string) => string> = {
+  sqlite: (value) => `${value} nulls last`,
+  mysql: (value) => `case when ${value} is null then 1 else 0 end, ${value}`,
+  postgres: (value) => value,
+};
 
 /** The values of each row, and references to them. */
 class RowValues {
@@ -130,9 +142,12 @@ class RowValues {
   readonly #values: Fragment[] = [];
   readonly #ranks: string[] = [];
 
-  constructor(isSubquery: boolean, { name }: SqlWriter) {
+  readonly #dialect: Dialect;
+
+  constructor(isSubquery: boolean, { name }: SqlWriter, dialect: Dialect) {
     this.#isSubquery = isSubquery;
     this.#name = name;
+    this.#dialect = dialect;
   }
 
   /** The SQL of the value itself, or of the column that holds it. */
@@ -150,7 +165,7 @@ class RowValues {
     const within = keys.length ? `partition by ${keys.map(({ by }) => by).join(', ')}` : '';
     const [place, count] = [this.#name(`p${at}`), this.#name(`n${at}`)];
     this.#ranks.push(
-      `row_number() over (${within} order by case when ${value} is null then 1 else 0 end, ${value}) as ${place}`,
+      `row_number() over (${within} order by ${nullsLast[this.#dialect](value)}) as ${place}`,
       `count(${value}) over (${within}) as ${count}`,
     );
     return { place, count };
@@ -161,7 +176,9 @@ class RowValues {
     if (!this.#isSubquery) return tables;
     const columns = this.#values.map((value, at) => fragment`${value} as ${this.#name(`c${at}`)}`);
     const list = columns.length ? columns.reduce((left, right) => fragment`${left}, ${right}`) : plain('1 as c');
-    const rows = fragment`(select ${list} ${tables}) as ${this.#name('rows')}`;
+    // Without a limit, SQLite merges the subquery into the statement, and computes a value each time it is named.
+    const once = plain(this.#dialect === 'sqlite' ? ' limit -1' : '');
+    const rows = fragment`(select ${list} ${tables}${once}) as ${this.#name('rows')}`;
     if (this.#ranks.length === 0) return fragment`from ${rows}`;
     return fragment`from (select ${this.#name('rows')}.*, ${this.#ranks.join(', ')} from ${rows}) as ${this.#name('ranked')}`;
   }

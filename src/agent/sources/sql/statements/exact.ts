@@ -1,4 +1,5 @@
 // SQLite calculates integers beyond 64 bits as doubles, without an error. A measure must not show their digits as exact.
+import { operandsOf } from '../../aggregate/expression.ts';
 import type { Expression, Path } from '../../statement.ts';
 import { type ExpressionContext, isSqliteDecimal, writeNumber } from './expression.ts';
 import { fragment, plain } from './fragment.ts';
@@ -10,7 +11,7 @@ import { fragment, plain } from './fragment.ts';
 export function writeExact(of: Expression, context: ExpressionContext): ReturnType<typeof writeNumber> {
   const number = writeNumber(of, context);
   const paths = [...new Set(numbersOf(of))];
-  const isCalculated = of.op !== 'field' && of.op !== 'constant' && of.op !== 'difference';
+  const isCalculated = of.op !== 'field' && of.op !== 'constant' && !isOfDates(of);
   if (context.dialect !== 'sqlite' || number.inexact || !isCalculated) return number;
   const exact = paths.map((path) => isExact(context.column(path), context.codecOf(path).scale ?? 0));
   // The lowest integer has no absolute value.
@@ -25,18 +26,16 @@ function isExact(column: string, scale: number): string {
   return `case typeof(${column}) when 'integer' then 1 when 'null' then 1 when 'real' then ${isDecimal} else 0 end`;
 }
 
-/** The numbers of a calculation, without the dates of differences. */
+const isOfDates = ({ op }: Expression): boolean => op === 'difference' || op === 'part';
+
+/** The numbers of a calculation, without the dates. */
 function numbersOf(expression: Expression): Path[] {
   switch (expression.op) {
     case 'field':
       return [expression.path];
     case 'constant':
-    case 'difference':
       return [];
-    case 'abs':
-    case 'round':
-      return numbersOf(expression.of);
     default:
-      return expression.of.flatMap(numbersOf);
+      return isOfDates(expression) ? [] : operandsOf(expression).flatMap(numbersOf);
   }
 }

@@ -8,6 +8,7 @@ import { type Decimal, readDecimal } from '../../values/decimal.ts';
 import type { Codec, Dialect } from '../codec.ts';
 import { dateParameter, type WrittenDate, writeDifference } from './difference.ts';
 import { type Fragment, fragment, plain } from './fragment.ts';
+import { writePeriod } from './period.ts';
 import { decimalsOf } from './shape.ts';
 
 /** What the SQL of an expression needs from the statement. */
@@ -45,6 +46,8 @@ export function writeNumber(expression: Expression, context: ExpressionContext):
       return numberConstant(expression, context);
     case 'difference':
       return { ...writeDifference(expression, writeDates(expression, context), context.dialect), inexact: false };
+    case 'part':
+      return writePart(expression, context);
     case 'coalesce':
       return coalesceNumbers(expression.of, context);
     case 'abs':
@@ -60,6 +63,14 @@ export function writeNumber(expression: Expression, context: ExpressionContext):
       return arithmetic[context.dialect](expression.op, a, b, decimals);
     }
   }
+}
+
+function writePart({ of, ...by }: Extract<Expression, { op: 'part' }>, context: ExpressionContext): WrittenNumber {
+  const { path } = of as Extract<Expression, { op: 'field' }>;
+  const part = writePeriod({ ...by, kind: 'part' }, context.column(path), context.codecOf(path), context.dialect);
+  // Quotients of integers would be whole.
+  const cast = { sqlite: part, mysql: `cast(${part} as decimal(20, 0))`, postgres: `(${part})::numeric` };
+  return { ...plain(cast[context.dialect]), inexact: false, scale: 0 };
 }
 
 type WriteColumn = (column: string, path: Path, codec: Codec) => WrittenNumber;
@@ -88,19 +99,20 @@ const numberColumns: Record<Dialect, WriteColumn> = {
       };
     const factor = 10 ** scale;
     const isDecimal = isSqliteDecimal(column, scale);
-    const sql = `(case typeof(${column}) when 'integer' then ${column} * ${factor} when 'real' then case when ${isDecimal} then ${sqliteUnits(column, scale)} else ${column} * ${factor}.0 end else cast(${column} as real) * ${factor}.0 end)`;
+    // Each call of a function takes time for every row, so the most common case comes first.
+    const sql = `(case when ${isDecimal} then ${sqliteUnits(column, scale)} when typeof(${column}) = 'integer' then ${column} * ${factor} else cast(${column} as real) * ${factor}.0 end)`;
     return { ...plain(sql), inexact: false, scale };
   },
 };
 
-/** A real that is a decimal of the declared scale, and small enough to be distinguishable from adjacent values. */
+/** A number that is a decimal of the declared scale, and small enough to be distinguishable from adjacent values. */
 export function isSqliteDecimal(column: string, scale: number): string {
   const factor = 10 ** scale;
-  return `abs(${column}) < ${Math.floor(4e15 / factor)} and round(${column} * ${factor}.0) / ${factor}.0 = ${column}`;
+  const most = Math.floor(4e15 / factor);
+  return `${column} between -${most} and ${most} and round(${column} * ${factor}.0) / ${factor}.0 = ${column}`;
 }
 
-export const sqliteUnits = (column: string, scale: number): string =>
-  `cast(round(${column} * ${10 ** scale}.0) as integer)`;
+const sqliteUnits = (column: string, scale: number): string => `cast(round(${column} * ${10 ** scale}.0) as integer)`;
 
 function numberConstant({ value }: Constant, { dialect, nextValue }: ExpressionContext): WrittenNumber {
   const index = nextValue();

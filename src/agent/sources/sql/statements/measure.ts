@@ -8,7 +8,7 @@ import { addDecimals, type Decimal, readDecimal, roundDouble, toFraction } from 
 import { type Codec, type Dialect, notFinite } from '../codec.ts';
 import { needsBigIntegers } from '../sqlite/types.ts';
 import { writeExact } from './exact.ts';
-import { type ExpressionContext, isNumber, isSqliteDecimal, sqliteUnits, writeValue } from './expression.ts';
+import { type ExpressionContext, isNumber, writeValue } from './expression.ts';
 import { type Fragment, fragment, plain } from './fragment.ts';
 
 /** The value of a row, and the aggregates over the reference to it. */
@@ -203,50 +203,39 @@ function sum(operation: 'Sum' | 'Avg', of: Expression, context: MeasureContext, 
   };
 }
 
-/** Values that are added exactly: those that satisfy the condition, as integers of 10 to the power of minus `scale`. */
-interface ExactPart {
-  readonly when: (value: string) => string;
-  readonly units: (value: string) => string;
-  readonly scale: number;
+/** Whether SQLite sums a column of decimals, each as an integer of its smallest unit. */
+export function isSqliteDecimalSum(
+  operation: Measure['operation'],
+  of: Expression | undefined,
+  { dialect, codecOf }: Pick<ExpressionContext, 'dialect' | 'codecOf'>,
+): boolean {
+  const isSum = dialect === 'sqlite' && (operation === 'Sum' || operation === 'Avg');
+  return isSum && of?.op === 'field' && (codecOf(of.path).scale ?? 0) > 0;
 }
 
-/** Selects the number of values, the parts of their exact sums, and the sum of the rest. */
+/** Selects the number of values, the halves of the sum of whole ones, and the sum of the rest. */
 function sqliteSum(operation: 'Sum' | 'Avg', of: Expression, context: MeasureContext, when: When): WrittenMeasure {
-  const number = of.op === 'field' ? undefined : writeExact(of, context);
-  const scale = of.op === 'field' ? (context.codecOf(of.path).scale ?? 0) : number!.scale;
-  const isWhole = (value: string) => `typeof(${value}) = 'integer'`;
-  const whole: ExactPart = { when: isWhole, units: (value) => value, scale: number ? scale : 0 };
-  const decimal: ExactPart = {
-    when: (value) => `typeof(${value}) = 'real' and ${isSqliteDecimal(value, scale)}`,
-    units: (value) => sqliteUnits(value, scale),
-    scale,
-  };
-  const parts = !number && scale > 0 ? [whole, decimal] : [whole];
+  const number = isSqliteDecimalSum(operation, of, context) || of.op !== 'field' ? writeExact(of, context) : undefined;
+  const scale = number?.scale ?? 0;
   return {
     value: when(number ?? plain(of.op === 'field' ? context.column(of.path) : '')),
     aggregate(value) {
-      const only = (part: ExactPart, units: string) => `sum(case when ${part.when(value)} then ${units} end)`;
-      const exact = parts.map((part) => part.when(value)).join(' or ');
+      const isWhole = `typeof(${value}) = 'integer'`;
       return {
         columns: [
           `count(${value})`,
-          ...parts.flatMap((part) => {
-            const units = part.units(value);
-            return [only(part, `${units} >> 32`), only(part, `${units} & 4294967295`)];
-          }),
-          `sum(case when ${exact} then null else cast(${value} as real) end)`,
+          `sum(case when ${isWhole} then ${value} >> 32 end)`,
+          `sum(case when ${isWhole} then ${value} & 4294967295 end)`,
+          `sum(case when ${isWhole} then null else cast(${value} as real) end)`,
         ],
         order: undefined,
-        read: ([count, ...sums]) => {
-          let total: Decimal | undefined = { units: 0n, scale: 0 };
-          for (const [at, part] of parts.entries())
-            total = addDecimals(total, { units: joinHalves(sums[2 * at], sums[2 * at + 1]), scale: part.scale });
-          const rough = sums[2 * parts.length];
+        read: ([count, high, low, rough]) => {
+          let total: Decimal | undefined = { units: joinHalves(high, low), scale };
           if (rough !== null) {
             const special = notFinite(rough);
             if (special !== null) return special;
             const rounded = roundDouble(Number(rough));
-            total = rounded && addDecimals(total, { ...rounded, scale: rounded.scale + (number ? scale : 0) });
+            total = rounded && addDecimals(total, { ...rounded, scale: rounded.scale + scale });
           }
           return sumFigure({ operation }, total, Number(count));
         },

@@ -1,7 +1,8 @@
 // The SQL of periods and parts of dates. Days in a timezone are computed with offsets from the statement, because the
 // database's own may be missing (MariaDB until they are loaded, SQLite always) or outdated (PostgreSQL). A CASE with a
 // few comparisons selects the offset of an instant.
-import type { DatePart, PeriodUnit } from '../../../../core/filter/measures.ts';
+import type { DatePart } from '../../../../core/filter/expression.ts';
+import type { PeriodUnit } from '../../../../core/filter/measures.ts';
 import type { GroupBy, ZoneOffsets } from '../../statement.ts';
 import { offsetsBetween } from '../../zones.ts';
 import type { Codec, Dialect } from '../codec.ts';

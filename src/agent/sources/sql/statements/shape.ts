@@ -1,7 +1,7 @@
 // The shape of a statement: everything except its values. Statements of one shape share their SQL text, which is cached
 // by this key. The walk that computes the key also collects the values, in the order of the text's placeholders.
 
-import { comparedPaths } from '../../aggregate/expression.ts';
+import { comparedPaths, operandsOf } from '../../aggregate/expression.ts';
 import type {
   Constant,
   CountSelect,
@@ -179,8 +179,8 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
   function ofExpression(expression: Expression, table: string, values: unknown[]): string {
     if (expression.op === 'field') return `f${facts(expression.path, table).id}`;
     if (expression.op === 'constant') return ofConstant(expression, values);
-    const operands = expression.op === 'abs' || expression.op === 'round' ? [expression.of] : expression.of;
-    const unit = expression.op === 'difference' ? `${expression.unit} ${expression.offsets?.zone ?? ''}` : '';
+    const operands = operandsOf(expression);
+    const unit = 'unit' in expression ? `${expression.unit} ${expression.offsets?.zone ?? ''}` : '';
     const decimals = expression.op === 'dividedBy' ? expression.decimals : '';
     return `${expression.op}${unit}${decimals}(${operands.map((each) => ofExpression(each, table, values)).join()})`;
   }

@@ -1,6 +1,6 @@
 // The form of an analysis as the arguments of the tool `aggregate`.
 import { isExact } from '../../../../core/filter/exact-numbers.ts';
-import { dateParts } from '../../../../core/filter/measures.ts';
+import { dateParts } from '../../../../core/filter/expression.ts';
 import type { Describe } from '../../../ui/filter/fields.ts';
 import { isUnfinished, toFilter } from '../../../ui/filter/state.ts';
 import type { Arguments } from '../fields.ts';

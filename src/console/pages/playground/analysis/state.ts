@@ -1,6 +1,7 @@
 // What the form of an analysis contains: measures, groups, filters, and which groups to show. Each change of the rows is
 // a request, so the form works without scripts. Rows refer to each other by ids, which stay when other rows are removed.
-import { bucketUnits, dateParts, MAX_MEASURES, periodUnits } from '../../../../core/filter/measures.ts';
+import { dateParts } from '../../../../core/filter/expression.ts';
+import { bucketUnits, MAX_MEASURES, periodUnits } from '../../../../core/filter/measures.ts';
 import { type Describe, findField } from '../../../ui/filter/fields.ts';
 import { partOf, readRows } from '../../../ui/filter/form.ts';
 import { noRows, type Rows } from '../../../ui/filter/state.ts';
