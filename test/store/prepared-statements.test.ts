@@ -4,7 +4,9 @@ import { expect, test } from 'vitest';
 import { createActivityRows } from '../../src/store/audit/activity-rows.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import type { Database } from '../../src/store/database/database.ts';
-import { createPreparedStatements, type Statement } from '../../src/store/database/prepared-statements.ts';
+import type { Execute } from '../../src/store/database/direct.ts';
+import { createPreparedStatements } from '../../src/store/database/prepared-statements.ts';
+import type { Statement } from '../../src/store/database/statement-groups.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();
@@ -99,4 +101,60 @@ test.each(variants)('$name: entries of the log share the commits of other writes
     marks.toSorted((a, b) => a - b),
   );
   expect(count() - before).toBeLessThanOrEqual(2);
+});
+
+const add = (key: string): Statement => ({
+  sql: 'INSERT INTO attempt_windows (key_hash, count, ends_at) VALUES (?, 1, ?)',
+  values: [key, 5],
+  merge: 'rows',
+});
+const raise = (key: string, by: number): Statement => ({
+  sql: 'UPDATE attempt_windows SET count = count + ?, ends_at = ? WHERE key_hash = ? AND ends_at = ?',
+  values: [by, 7, key, 5],
+  merge: { by: 'key_hash' },
+});
+
+test.each(variants)('$name: similar statements run as one, unless one of them has no row', async (variant) => {
+  const place = await createPlace(variant);
+  const opened = place.tables();
+  let sent = 0;
+  const direct = opened.direct && {
+    ...opened.direct,
+    transaction: <T>(run: (execute: Execute) => Promise<T>) =>
+      opened.direct!.transaction((execute) =>
+        run((statement) => {
+          sent++;
+          return execute(statement);
+        }),
+      ),
+  };
+  const { run, runAll } = createPreparedStatements({ ...opened, ...(direct && { direct }) });
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const rows = async () => {
+    const found = await opened.knex('attempt_windows').orderBy('key_hash');
+    return found.map(({ key_hash, count, ends_at }) => [key_hash, Number(count), Number(ends_at)].join(' '));
+  };
+
+  expect(await Promise.all(keys.map((key) => run(add(key))))).toEqual(keys.map(() => true));
+  const pairs = keys.map((key, at) => run(raise(key, at), add(`${key}+`)));
+  expect(await Promise.all(pairs)).toEqual(keys.map(() => true));
+  if (variant.name === 'mariadb') expect(sent).toBe(3);
+  expect(await rows()).toEqual(keys.flatMap((key, at) => [`${key} ${1 + at} 7`, `${key}+ 1 5`]).sort());
+
+  const some = [raise('a+', 1), raise('a', 1), raise('b+', 1)];
+  expect(await Promise.all(some.map((one) => run(one)))).toEqual([true, false, true]);
+  expect(await runAll([raise('c+', 2), raise('a', 1), raise('d+', 2)])).toEqual([1, 0, 1]);
+  expect(await runAll([raise('e+', 3), raise('f+', 3)])).toEqual([1, 1]);
+  const added = await Promise.allSettled([run(add('g')), run(add('a')), run(add('h'))]);
+  expect(added.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect((await rows()).filter((row) => /^[gh]|\+/.test(row))).toEqual([
+    'a+ 2 7',
+    'b+ 2 7',
+    'c+ 3 7',
+    'd+ 3 7',
+    'e+ 4 7',
+    'f+ 4 7',
+    'g 1 5',
+    'h 1 5',
+  ]);
 });
