@@ -5,6 +5,6 @@ export interface Versions {
   readonly grants: number;
   /** Raised when a key of the installation is rotated or retired. */
   readonly keys: number;
-  /** Raised when a workflow is published, paused or resumed. A platform of an earlier version does not report it. */
+  /** Raised when a workflow is published, paused or resumed, or its trigger changed. A platform of an earlier version does not report it. */
   readonly workflows?: number;
 }

@@ -70,6 +70,10 @@ export function versionsOf([permissions, grants, keys, workflows]: readonly numb
 export const sameRights = (a: Versions, b: Versions): boolean =>
   a.grants === b.grants && a.permissions === b.permissions;
 
+/** Whether workflows and their triggers are unchanged. Removing a team removes its workflows, too. */
+export const sameWorkflows = (a: Versions, b: Versions): boolean =>
+  a === b || (a.workflows !== undefined && a.workflows === b.workflows && a.permissions === b.permissions);
+
 const isSame = (a: Versions, b: Versions): boolean => names.every((name) => a[name] === b[name]);
 
 function watchVersions(

@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import { fail } from '../core/errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Versions } from '../store/version-types.ts';
+import { sameWorkflows } from '../store/versions.ts';
 import type { CreatedRun, Run, RunFilter, RunOrigin, RunStep, Workflow } from '../store/workflows/types.ts';
 import type { WorkflowDefinition } from './definition/definition.ts';
 import { type DryRun, type DryRunRequest, tryWorkflow } from './dry-run/dry-run.ts';
@@ -181,15 +182,12 @@ export function createWorkflowService({
   };
 }
 
-/** Caches the list with the versions that were read before it. Removing a team removes its workflows, too. */
+/** Caches the list with the versions that were read before it. */
 function createActiveReader({
   workflows,
   versions,
 }: Pick<Store, 'workflows' | 'versions'>): WorkflowService['listActive'] {
   let cached: { readonly at: Versions; readonly list: ActiveWorkflows } | undefined;
-  const isCurrent = (at: Versions, now: Versions): boolean =>
-    at === now || (now.workflows !== undefined && at.workflows === now.workflows && at.permissions === now.permissions);
-
   const load = async (at: Versions): Promise<ActiveWorkflows> => {
     const active = (await workflows.list({})).filter(({ isActive }) => isActive);
     const list = active.map(({ renderingId, collection }) => ({ renderingId, collection }));
@@ -198,7 +196,7 @@ function createActiveReader({
   };
 
   const listAt = (now: Versions): ActiveWorkflows | Promise<ActiveWorkflows> =>
-    cached && isCurrent(cached.at, now) ? cached.list : load(now);
+    cached && sameWorkflows(cached.at, now) ? cached.list : load(now);
 
   return () => {
     const now = versions();

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { createActivityRows } from '../../src/store/audit/activity-rows.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import type { Database } from '../../src/store/database/database.ts';
-import { createPreparedStatements, type Statement } from '../../src/store/database/prepared-statements.ts';
+import { createPreparedStatements } from '../../src/store/database/prepared-statements.ts';
+import type { Statement } from '../../src/store/database/statement-groups.ts';
 import { cleanUpAfterEach, createPlace, variants } from './stores.ts';
 
 cleanUpAfterEach();
@@ -19,19 +20,25 @@ const entry: ActivityEntry = {
 };
 const nothing: Statement = { sql: 'update settings set value = ? where value = ?', values: ['y', 'absent'] };
 
-/** Counts the transactions on a server. */
-function counting(database: Database): { readonly database: Database; count(): number } {
+/** Counts the transactions on a server, and collects the texts of their statements. */
+function counting(database: Database): { readonly database: Database; count(): number; readonly texts: string[] } {
   const { direct } = database;
   let transactions = 0;
-  if (!direct) return { database, count: () => 0 };
+  const texts: string[] = [];
+  if (!direct) return { database, count: () => 0, texts };
   const counted: NonNullable<Database['direct']> = {
     execute: direct.execute,
     transaction(run) {
       transactions++;
-      return direct.transaction(run);
+      return direct.transaction((execute) =>
+        run((statement) => {
+          texts.push(statement.sql);
+          return execute(statement);
+        }),
+      );
     },
   };
-  return { database: { ...database, direct: counted }, count: () => transactions };
+  return { database: { ...database, direct: counted }, count: () => transactions, texts };
 }
 
 test.each(variants)('$name: of concurrent groups only the one that fails is not written', async (variant) => {
@@ -72,11 +79,12 @@ test.each(variants)('$name: concurrent groups that succeed share commits', async
 
 test.each(variants)('$name: entries of the log share the commits of other writes', async (variant) => {
   const place = await createPlace(variant);
-  const { database, count } = counting(place.tables());
+  const { database, count, texts } = counting(place.tables());
   const { run } = createPreparedStatements(database);
   const { insert: mark, complete, insertAll } = createActivityRows(database, async () => ({ environmentId: 1 }));
   const { id: first } = await mark({ ...entry, recordIds: ['0'] });
   const before = count();
+  texts.length = 0;
 
   const marks = await Promise.all(
     Array.from({ length: 10 }, async (_, at) => {
@@ -84,7 +92,7 @@ test.each(variants)('$name: entries of the log share the commits of other writes
         mark({ ...entry, recordIds: [`${at}`], workflow: { name: 'flow', runId: `run ${at}` } }),
         run(insert(`a${at}`), insert(`b${at}`)),
         complete(first, { outcome: 'completed', durationMs: at }),
-        insertAll([{ ...entry, type: 'read', outcome: 'completed' }]),
+        insertAll([{ ...entry, type: 'read', outcome: 'completed', ...(at % 2 && { recordIds: ['0'] }) }]),
       ]);
       return id;
     }),
@@ -99,4 +107,53 @@ test.each(variants)('$name: entries of the log share the commits of other writes
     marks.toSorted((a, b) => a - b),
   );
   expect(count() - before).toBeLessThanOrEqual(2);
+  // Batches without records have a statement of their own.
+  const inserts = texts.filter((text) => /(insert|with marked as).* activity_logs/s.test(text));
+  expect(inserts.length).toBeLessThanOrEqual(2);
+  expect(inserts.length > 0).toBe(database.direct !== undefined);
+});
+
+const add = (key: string): Statement => ({
+  sql: 'INSERT INTO attempt_windows (key_hash, count, ends_at) VALUES (?, 1, ?)',
+  values: [key, 5],
+  merge: 'rows',
+});
+const raise = (key: string, by: number): Statement => ({
+  sql: 'UPDATE attempt_windows SET count = count + ?, ends_at = ? WHERE key_hash = ? AND ends_at = ?',
+  values: [by, 7, key, 5],
+  merge: { by: 'key_hash' },
+});
+
+test.each(variants)('$name: similar statements run as one, unless one of them has no row', async (variant) => {
+  const place = await createPlace(variant);
+  const { database, texts } = counting(place.tables());
+  const { run, runAll } = createPreparedStatements(database);
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const rows = async () => {
+    const found = await database.knex('attempt_windows').orderBy('key_hash');
+    return found.map(({ key_hash, count, ends_at }) => [key_hash, Number(count), Number(ends_at)].join(' '));
+  };
+
+  expect(await Promise.all(keys.map((key) => run(add(key))))).toEqual(keys.map(() => true));
+  const pairs = keys.map((key, at) => run(raise(key, at), add(`${key}+`)));
+  expect(await Promise.all(pairs)).toEqual(keys.map(() => true));
+  if (variant.name === 'mariadb') expect(texts).toHaveLength(3);
+  expect(await rows()).toEqual(keys.flatMap((key, at) => [`${key} ${1 + at} 7`, `${key}+ 1 5`]).sort());
+
+  const some = [raise('a+', 1), raise('a', 1), raise('b+', 1)];
+  expect(await Promise.all(some.map((one) => run(one)))).toEqual([true, false, true]);
+  expect(await runAll([raise('c+', 2), raise('a', 1), raise('d+', 2)])).toEqual([1, 0, 1]);
+  expect(await runAll([raise('e+', 3), raise('f+', 3)])).toEqual([1, 1]);
+  const added = await Promise.allSettled([run(add('g')), run(add('a')), run(add('h'))]);
+  expect(added.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect((await rows()).filter((row) => /^[gh]|\+/.test(row))).toEqual([
+    'a+ 2 7',
+    'b+ 2 7',
+    'c+ 3 7',
+    'd+ 3 7',
+    'e+ 4 7',
+    'f+ 4 7',
+    'g 1 5',
+    'h 1 5',
+  ]);
 });

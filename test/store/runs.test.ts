@@ -80,7 +80,7 @@ describe.each(variants)('workflows on $name', (variant) => {
       expect({ ...after, workflows: 0 }).toEqual({ ...before, workflows: 0 });
     }
     expect(raised).toEqual({
-      ...{ publish: true, pause: true, resume: true, trigger: false },
+      ...{ publish: true, pause: true, resume: true, trigger: true },
       ...{ code: true, 'same code': false, 'no code': true },
     });
   });

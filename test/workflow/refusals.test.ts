@@ -17,6 +17,8 @@ beforeEach(async () => {
   userId = await at.addUser({ email: `eve${Math.random()}@b.example` });
   await at.store.permissions.setRole('Clerk', { '*': everything });
   meanwhile = async () => undefined;
+  whileReading = async () => undefined;
+  reads = [];
 });
 afterAll(async () => {
   await at.close();
@@ -26,6 +28,10 @@ afterAll(async () => {
 const step = { id: 'set', type: 'update-record', mode: 'automatic', values: { total: 99 } };
 const wait = { id: 'wait', type: 'guidance', text: 'Wait.', next: 'set' };
 
+/** Runs after a condition has read the record. */
+let whileReading: () => Promise<void>;
+let reads: string[];
+
 /** Runs the steps, and returns the outcome of the run, its log entries, and the order. */
 async function run(steps: readonly object[], before?: () => Promise<void>) {
   const { activity } = at.store;
@@ -34,7 +40,25 @@ async function run(steps: readonly object[], before?: () => Promise<void>) {
     await meanwhile();
     return intent;
   };
-  const executor = at.another({ store: { ...at.store, activity: { ...activity, begin } } });
+  const { permissions, versions } = at.store;
+  const accessOf: typeof permissions.accessOf = (id) => {
+    reads.push('access');
+    return permissions.accessOf(id);
+  };
+  const readVersions: typeof versions = () => {
+    reads.push('versions');
+    return versions();
+  };
+  const store = {
+    ...{ ...at.store, activity: { ...activity, begin } },
+    ...{ permissions: { ...permissions, accessOf }, versions: readVersions },
+  };
+  const list: typeof at.engine.list = async (...given) => {
+    const found = await at.engine.list(...given);
+    await whileReading();
+    return found;
+  };
+  const executor = at.another({ store, engine: { ...at.engine, list } });
   const id = await at.start(await at.publish(steps), '2', userId);
   await executor.take([id]);
   if (before) {
@@ -51,7 +75,9 @@ async function run(steps: readonly object[], before?: () => Promise<void>) {
   const rows = await at.engine.get((await at.store.permissions.accessOf(at.userId))!, {
     ...{ collection: 'orders', id: 2, fields: ['total'] },
   });
+  const passed = await at.steps(id);
   return {
+    done: passed.filter((each) => each.state === 'done').map(({ stepId }) => stepId),
     end: [state, failure?.code],
     told: told.map(({ action, outcome, code }) => [action, outcome, code]).reverse(),
     total: rows.rows[0]![0],
@@ -91,5 +117,42 @@ test('by the change itself, with the rights of that moment', async () => {
       ['abortWorkflow', ...denied],
     ],
     before,
+  ]);
+});
+
+const look = { id: 'look', type: 'read-record', fields: ['id'], next: 'size' };
+const when = { field: 'total', operator: 'GreaterThan', value: -1 };
+const size = {
+  id: 'size',
+  type: 'condition',
+  mode: 'automatic',
+  options: [
+    { id: 'some', when, next: 'set' },
+    { id: 'none', next: null },
+  ],
+};
+
+test('while a step reads: its result does not count', async () => {
+  const { total: before } = await run([{ id: 'look', type: 'read-record', fields: ['id'] }]);
+  whileReading = () => at.store.identity.setDisabled(userId, true);
+  const { end, told, total, done } = await run([look, size, step]);
+  expect([end, told, total]).toEqual([['failed', 'FORBIDDEN'], [['abortWorkflow', ...denied]], before]);
+  expect(done).toEqual(['look']);
+});
+
+test('a step that reads is repeated with other rights', async () => {
+  let times = 0;
+  whileReading = async () => {
+    if (++times === 1) await at.store.permissions.setRole('Clerk', { '*': { ...everything, delete: false } });
+  };
+  const { end, done } = await run([look, size, step]);
+  expect([end, times, done]).toEqual([['succeeded', undefined], 2, ['look', 'size', 'set']]);
+});
+
+test('the rights are read once a step that only reads, and after the mark', async () => {
+  const { end } = await run([look, size, step]);
+  expect([end, reads]).toEqual([
+    ['succeeded', undefined],
+    ['access', 'access', 'versions'],
   ]);
 });

@@ -5,6 +5,7 @@
 // The run is queued.
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler, Router } from 'express';
+import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config.ts';
@@ -18,6 +19,8 @@ import { hostCheck } from '../../http/host-check.ts';
 import { pathOf } from '../../http/request-target.ts';
 import { allowMethods, createRouter } from '../../http/router.ts';
 import type { Store } from '../../store/store.ts';
+import type { Versions } from '../../store/version-types.ts';
+import { sameWorkflows } from '../../store/versions.ts';
 import type { Workflow } from '../../store/workflows/types.ts';
 import type { TriggerAddresses, TriggerReference } from '../../workflows/triggers/trigger-address.ts';
 import { hasValidSignature, signatureHeaders } from '../../workflows/triggers/webhook-signature.ts';
@@ -54,12 +57,14 @@ export function createWebhookRouter(parts: WebhookRouterParts): Router {
   const failureLimiter = createAddressLimiter(sharedLimiters(shared), 'webhook-token', failureLimit);
   const calls = createSharedLimiter('webhook', { points: config.webhookPerMinute, seconds: 60 }, shared);
 
+  const readWorkflow = createWorkflowReader(parts);
+
   const start: RequestHandler = async (req, res) => {
     const client = readAddress(req);
     const signed = pathOf(req.url).slice(1);
     const reference = (await addresses.verify(signed, client)) ?? fail('INVALID_WEBHOOK_ADDRESS', {});
     const holder = await countFailures(failureLimiter, client, () => checkHolder(req.headers.authorization));
-    const workflow = await findWorkflow(reference, holder, parts);
+    const workflow = await findWorkflow(reference, holder, addresses, readWorkflow);
     checkRights(holder, workflow);
     await calls.consume(workflow.id);
     const body = await readBody(req, bodyLimits.bytes);
@@ -83,6 +88,26 @@ export function createWebhookRouter(parts: WebhookRouterParts): Router {
   router.use(start);
   router.use(apiErrorReply({ observe, readAddress, where: 'webhook' }));
   return router;
+}
+
+type ReadWorkflow = (id: string, versions: Versions) => Promise<Workflow | undefined>;
+
+/** Limits the effect of processes of an earlier version, where a change of a trigger raised no version. */
+const CACHE_MS = 5000;
+
+/** Reads a workflow again when a version differs. `versions`: those read by this request. */
+function createWorkflowReader({ store, clock }: Pick<WebhookRouterParts, 'store' | 'clock'>): ReadWorkflow {
+  const cache = new LRUCache<string, { readonly versions: Versions; readonly at: number; readonly workflow: Workflow }>(
+    { max: 1000 },
+  );
+  return async (id, versions) => {
+    const at = clock.monotonic();
+    const cached = cache.get(id);
+    if (cached && sameWorkflows(cached.versions, versions) && at - cached.at < CACHE_MS) return cached.workflow;
+    const workflow = await store.workflows.find(id);
+    if (workflow) cache.set(id, { versions, at, workflow });
+    return workflow;
+  };
 }
 
 /**
@@ -109,10 +134,11 @@ async function countFailures(
 async function findWorkflow(
   reference: TriggerReference,
   { versions }: TokenHolder,
-  { store, addresses }: WebhookRouterParts,
+  addresses: TriggerAddresses,
+  readWorkflow: ReadWorkflow,
 ): Promise<Workflow> {
   const isKeyValid = await addresses.isKeyValid(reference, versions);
-  const found = await store.workflows.find(reference.workflowId);
+  const found = await readWorkflow(reference.workflowId, versions);
   if (!found || found.renderingId !== reference.renderingId) {
     return fail('UNKNOWN_WEBHOOK', { problem: 'The workflow of this webhook no longer exists.' });
   }

@@ -232,26 +232,29 @@ from ${TABLE} as log join (${pairs}) as pairs on pairs.id = log.id`;
 export function createServerStatements({ dialect, direct, retry }: Database): ServerStatements | undefined {
   if (!direct || dialect === 'sqlite') return undefined;
   const { markAll, insertAll, completeAll, isOneStatement } = dialect === 'mysql' ? createMysql() : createPostgres();
+  // Marks, and batches that have rows in other tables, share statements.
+  const addAll = groupKind(direct, retry, {
+    async runAll(run, batches: readonly (readonly Mark[])[]) {
+      const ids = [...(await markAll(run, batches.flat()))];
+      return batches.map(({ length }) => ids.splice(0, length));
+    },
+    needsTransaction: (batches) => !isOneStatement.marks(batches.flat()),
+  });
+  const addPlain = groupKind(direct, retry, {
+    async runAll(run, batches: readonly (readonly Mark[])[]) {
+      await insertAll(
+        run,
+        batches.flat().map(({ row }) => row),
+      );
+      return batches.map(() => undefined);
+    },
+    needsTransaction: () => false,
+  });
   return {
-    mark: groupKind(direct, retry, {
-      runAll: markAll,
-      needsTransaction: (marks) => !isOneStatement.marks(marks),
-    }),
-    insertAll: groupKind(direct, retry, {
-      async runAll(run, batches: readonly (readonly Mark[])[]) {
-        for (const entries of batches) {
-          if (entries.every(isPlain))
-            await insertAll(
-              run,
-              entries.map(({ row }) => row),
-            );
-          else await markAll(run, entries);
-        }
-        return batches.map(() => undefined);
-      },
-      needsTransaction: (batches) =>
-        batches.length > 1 || !(batches[0]!.every(isPlain) || isOneStatement.marks(batches[0]!)),
-    }),
+    mark: async (entry) => (await addAll([entry]))[0]!,
+    async insertAll(entries) {
+      await (entries.every(isPlain) ? addPlain(entries) : addAll(entries));
+    },
     complete: groupKind(direct, retry, {
       async runAll(run, outcomes: readonly Outcome[]) {
         // The last outcome of an entry counts.

@@ -48,11 +48,16 @@ export function groupCalls<T, R>(runAll: (items: readonly T[]) => Promise<readon
 }
 
 interface CallKind<T, R> {
-  /** Returns an answer for each item, in order. */
-  runAll(execute: Execute, items: readonly T[]): Promise<readonly R[]>;
+  /**
+   * Returns an answer for each item, in order. May throw `repeatEach` if `mayMerge`: the group is rolled back and
+   * repeated without it.
+   */
+  runAll(execute: Execute, items: readonly T[], mayMerge: boolean): Promise<readonly R[]>;
   /** False if `runAll` sends only one statement for the items, which commits by itself. */
   needsTransaction(items: readonly T[]): boolean;
 }
+
+export const repeatEach = Symbol('repeat with single statements');
 
 interface KindCall {
   readonly kind: CallKind<unknown, unknown>;
@@ -84,10 +89,10 @@ async function runKinds(
     else places.set(kind, [at]);
   });
   const itemsAt = (some: readonly number[]) => some.map((at) => calls[at]!.item);
-  const run = async (execute: Execute): Promise<readonly unknown[]> => {
+  const runWith = (mayMerge: boolean) => async (execute: Execute) => {
     const answers: unknown[] = [];
     for (const [kind, some] of places) {
-      const found = await kind.runAll(execute, itemsAt(some));
+      const found = await kind.runAll(execute, itemsAt(some), mayMerge);
       some.forEach((at, nth) => {
         answers[at] = found[nth];
       });
@@ -95,5 +100,12 @@ async function runKinds(
     return answers;
   };
   const needsTransaction = places.size > 1 || [...places].some(([kind, some]) => kind.needsTransaction(itemsAt(some)));
-  return retry(() => (needsTransaction ? direct.transaction(run) : run(direct.execute)));
+  const attempt = (run: (execute: Execute) => Promise<readonly unknown[]>) =>
+    retry(() => (needsTransaction ? direct.transaction(run) : run(direct.execute)));
+  try {
+    return await attempt(runWith(true));
+  } catch (error) {
+    if (error !== repeatEach) throw error;
+    return attempt(runWith(false));
+  }
 }

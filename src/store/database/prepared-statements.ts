@@ -5,14 +5,9 @@
 import type { Knex } from 'knex';
 import type { SqliteConnection } from '../../core/sqlite.ts';
 import type { Database } from './database.ts';
-import type { Direct, Execute } from './direct.ts';
+import type { Direct } from './direct.ts';
 import { groupKind } from './group-calls.ts';
-
-export interface Statement {
-  /** With `?` for each value. Every distinct text is cached, so use few. */
-  readonly sql: string;
-  readonly values: readonly (string | number | null)[];
-}
+import { type Change, type Changes, runEach, runWorks, type Statement, type Work } from './statement-groups.ts';
 
 export interface PreparedStatements {
   /** Returns whether the first statement changed a row. Only then the others run; all of them commit together. */
@@ -38,7 +33,7 @@ export function createPreparedStatements(database: Database): PreparedStatements
     preparedBySql.set(sql, statement);
     return statement;
   };
-  const runInTurn = database.direct ? createServerGroups(database.direct, database.retry) : createKnexWrites(database);
+  const runInTurn = database.direct ? createServerGroups(database.direct, database) : createKnexWrites(database);
 
   const allOn =
     <T>({ sql, values }: Statement) =>
@@ -60,22 +55,14 @@ export function createPreparedStatements(database: Database): PreparedStatements
         return changes > 0;
       });
       if (done) return done.answer;
-      return runInTurn(others.length > 0, async (change) => {
-        if ((await change(first)) === 0) return false;
-        for (const other of others) await change(other);
-        return true;
-      });
+      const [changed] = await runInTurn({ statements: [first, ...others], needsFirst: true });
+      return changed! > 0;
     },
     async runAll(statements) {
       const done = await database.sqlite?.write(statements.length > 1, (ready) =>
         statements.map(({ sql, values }) => prepare(ready, sql).run(values).changes),
       );
-      if (done) return done.answer;
-      return runInTurn(statements.length > 1, async (change) => {
-        const touched: number[] = [];
-        for (const one of statements) touched.push(await change(one));
-        return touched;
-      });
+      return done ? done.answer : runInTurn({ statements, needsFirst: false });
     },
     async read<T>(statement: Statement) {
       const done = database.sqlite?.runSync(allOn<T>(statement));
@@ -88,41 +75,24 @@ export function createPreparedStatements(database: Database): PreparedStatements
   };
 }
 
-/** Returns the number of changed rows. */
-type Change = (statement: Statement) => Promise<number>;
-
-interface Work {
-  readonly needsTransaction: boolean;
-  readonly run: (change: Change) => Promise<unknown>;
-}
-
-type RunInTurn = <T>(needsTransaction: boolean, run: (change: Change) => Promise<T>) => Promise<T>;
+/** Returns the number of rows that each statement changed. */
+type RunWork = (work: Work) => Promise<Changes>;
 
 /** On SQLite, while a transaction is open or another process has locked the file. */
-function createKnexWrites({ knex, retry, write }: Database): RunInTurn {
+function createKnexWrites({ knex, retry, write }: Database): RunWork {
   const changeOn =
     (on: Knex): Change =>
     async ({ sql, values }) =>
       ((await on.raw(sql, [...values])) as { changes: number }).changes;
-  return (needsTransaction, run) =>
-    needsTransaction ? write((trx) => run(changeOn(trx))) : retry(() => run(changeOn(knex)));
+  return (work) =>
+    work.statements.length > 1
+      ? write((trx) => runEach(changeOn(trx), work))
+      : retry(() => runEach(changeOn(knex), work));
 }
 
 /** Shares commits with the other writes of concurrent callers. */
-function createServerGroups(direct: Direct, retry: Database['retry']): RunInTurn {
-  // In the text protocol, as knex sends them: mysql2 sends each number of a prepared statement as a double.
-  const changeOn =
-    (execute: Execute): Change =>
-    async ({ sql, values }) =>
-      (await execute({ sql, values, isOnce: true })).changed;
-  const add = groupKind(direct, retry, {
-    async runAll(execute, works: readonly Work[]): Promise<readonly unknown[]> {
-      const answers: unknown[] = [];
-      for (const { run } of works) answers.push(await run(changeOn(execute)));
-      return answers;
-    },
-    needsTransaction: (works) => works.length > 1 || works[0]!.needsTransaction,
+const createServerGroups = (direct: Direct, { dialect, retry }: Database): RunWork =>
+  groupKind(direct, retry, {
+    runAll: (execute, works: readonly Work[], mayMerge) => runWorks(execute, works, mayMerge && dialect === 'mysql'),
+    needsTransaction: (works) => works.length > 1 || works[0]!.statements.length > 1,
   });
-  return <T>(needsTransaction: boolean, run: (change: Change) => Promise<T>) =>
-    add({ needsTransaction, run }) as Promise<T>;
-}

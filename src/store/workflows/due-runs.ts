@@ -1,6 +1,7 @@
 // Finds runs that could be claimed now, for the service that distributes them to other processes. It takes no locks:
 // another process may claim a run first, and the claim checks the limit of the workflow again.
-import type { PreparedStatements, Statement } from '../database/prepared-statements.ts';
+import type { PreparedStatements } from '../database/prepared-statements.ts';
+import type { Statement } from '../database/statement-groups.ts';
 import type { DueRequest, DueRun, RunState } from './types.ts';
 
 interface DueRow {

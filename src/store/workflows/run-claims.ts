@@ -3,7 +3,8 @@
 import type { Knex } from 'knex';
 import type { Clock } from '../../core/clock.ts';
 import type { Database, StoreDialect } from '../database/database.ts';
-import type { PreparedStatements, Statement } from '../database/prepared-statements.ts';
+import type { PreparedStatements } from '../database/prepared-statements.ts';
+import type { Statement } from '../database/statement-groups.ts';
 import { dueFrom } from './due-runs.ts';
 import { type StoredRun, selectRuns, storedColumns, toRun } from './run-rows.ts';
 import type { Claim, RunStep, Runs } from './types.ts';
@@ -50,7 +51,7 @@ export function createClaims(parts: ClaimParts): Runs['claim'] {
         const sql = `UPDATE workflow_runs SET lost_leases = ${nextLostLeases}, state = 'running', owner = ?, fence = fence + 1, due_at = ?, started_at = COALESCE(started_at, ?), updated_at = ?
 WHERE id = ? AND due_at <= ? AND fence = ? AND state = ? AND position = ? AND COALESCE(step_id, '') = ? AND updated_at = ?`;
         const as = [id, now, fence, state, position, step_id ?? '', updated_at];
-        return { sql, values: [owner, now + leaseMs, now, now, ...as] };
+        return { sql, values: [owner, now + leaseMs, now, now, ...as], merge: { by: 'id' } };
       }),
     );
     const claimed = new Map(rows.filter((_, at) => touched[at] === 1).map((row) => [row.id, row]));

@@ -2,7 +2,8 @@
 // a run without a cancellation request. Only if it matches no row, a second one checks whether the run was cancelled or
 // lost. Steps that only read are stored with the next write (`passed`), which saves them a transaction.
 import type { Clock } from '../../core/clock.ts';
-import type { PreparedStatements, Statement } from '../database/prepared-statements.ts';
+import type { PreparedStatements } from '../database/prepared-statements.ts';
+import type { Statement } from '../database/statement-groups.ts';
 import type { Claim, LeaseState, PassedStep, Runs } from './types.ts';
 
 type Value = string | number | null;
@@ -66,13 +67,13 @@ function insertSteps(runId: string, rows: readonly StepRow[]): readonly Statemen
     ...[JSON.stringify(outcome), sealed],
   ]);
   const sql = `INSERT INTO workflow_run_steps (${stepColumns.join(', ')}) VALUES ${placeholders.join(', ')}`;
-  return [{ sql, values }];
+  return [{ sql, values, merge: 'rows' }];
 }
 
 function updateStep(runId: string, position: number, values: Values): Statement {
   const set = setsOf(values);
   const sql = `UPDATE workflow_run_steps SET ${set.sql} WHERE run_id = ? AND position = ?`;
-  return { sql, values: [...set.values, runId, position] };
+  return { sql, values: [...set.values, runId, position], merge: { by: 'run_id' } };
 }
 
 export function createRunWrites({ statements, clock, seal }: RunWriteParts): RunWrites {
@@ -96,7 +97,7 @@ export function createRunWrites({ statements, clock, seal }: RunWriteParts): Run
       as
     ];
     const sql = `UPDATE workflow_runs SET ${set.sql} WHERE id = ? AND owner = ? AND fence = ? AND state = 'running'${cancelCondition}`;
-    return statements.run({ sql, values: [...set.values, run.id, owner, fence] }, ...rest);
+    return statements.run({ sql, values: [...set.values, run.id, owner, fence], merge: { by: 'id' } }, ...rest);
   };
   const moved = (by: number): Values => (by === 0 ? {} : { position: { sql: `position + ${by}`, values: [] } });
 

@@ -8,7 +8,8 @@ import { fail } from '../../core/errors.ts';
 import { decrypt, encrypt, hashToken, randomId, sign } from '../../core/secret.ts';
 import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/duplicates.ts';
-import { createPreparedStatements, type Statement } from '../database/prepared-statements.ts';
+import { createPreparedStatements } from '../database/prepared-statements.ts';
+import type { Statement } from '../database/statement-groups.ts';
 import { createEnvironmentReader, type EnvironmentInfoReader } from '../permissions/roles.ts';
 import { findDueRuns } from './due-runs.ts';
 import { createClaims } from './run-claims.ts';
@@ -266,7 +267,7 @@ async function findExistingRun(on: Knex, row: NewRow): Promise<CreatedRun | unde
 function insertOf(row: ReturnType<typeof newRow>): Statement {
   const columns = Object.keys(row);
   const sql = `INSERT INTO workflow_runs (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
-  return { sql, values: Object.values(row) as Statement['values'] };
+  return { sql, values: Object.values(row) as Statement['values'], merge: 'rows' };
 }
 
 /**

@@ -303,6 +303,7 @@ WHERE w.environment_id = ? AND w.id = ?`;
         await trx('workflows')
           .where({ id })
           .update({ ...values, updated_at: clock.now() });
+        await raiseVersion(trx, 'workflows');
         const detail = {
           workflow: id,
           ...triggerChange,

@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.ts';
 import type { ClaimedStart, StartResult, StartRule } from '../../store/workflows/start-rule-types.ts';
 import type { Workflow } from '../../store/workflows/types.ts';
 import { isTemporary, withoutToolAdvice } from '../runs/failure.ts';
-import { andFilter, packIds, recordFilter } from '../steps/record-filter.ts';
+import { andFilter, packIds, selectRecord } from '../steps/record-filter.ts';
 import type { WorkflowService } from '../workflows.ts';
 import { MAX_LEVELS } from './changes.ts';
 import type { AutomaticStarts, RuleReader } from './rules.ts';
@@ -160,7 +160,7 @@ export function createStarter(parts: StarterParts): Starter {
     for (let at = 0; at < ids.length; at += pageSize) {
       const conditions = ids
         .slice(at, at + pageSize)
-        .map((id) => recordFilter({ engine, access, step: { id: 'start' } }, { collection, id }));
+        .map((id) => selectRecord({ engine, access, step: { id: 'start' } }, { collection, id }).filter);
       const within = andFilter({ aggregator: 'Or', conditions }, filter);
       found.push(
         ...packIds((await engine.list(access, { collection, fields: key, filter: within, limit: pageSize })).rows),

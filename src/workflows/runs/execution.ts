@@ -234,13 +234,23 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
         throw new StepFailure(new AppError('STEP_DECLINED', { step: step.id }), position);
       }
     }
+    const currentAccess = () => withStepFailure(position, () => accessOf(run));
+    const { sendWebhook } = parts;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const access = await withStepFailure(position, () => accessOf(run));
-      const { sendWebhook } = parts;
+      // A step that only reads begins with the access of the step before, which is compared before its result counts.
+      const known = attempt === 1 && onlyReads(step) ? context.access : undefined;
+      const access = known ?? (await currentAccess());
+      context.access = access;
+      const isOvertaken = async () => known !== undefined && (await currentAccess()) !== known;
       const call = { step, definition, run, access, engine, clock, signal, steps, answered, sendWebhook, files };
-      const result = await callHandler(call, lease, position);
+      const result = await callHandler(call, lease, position).catch(async (failure: unknown) => {
+        if (await isOvertaken()) return 'overtaken' as const;
+        throw failure;
+      });
       if (signal.aborted) return 'left';
       if (result === 'not held') return { to: step.id };
+      // A change compares it after its mark.
+      if (result === 'overtaken' || (result.kind !== 'change' && (await isOvertaken()))) continue;
       if (result.kind === 'wait') return awaitInput(context, step, result, position);
       if (result.kind === 'done') {
         if (result.read) log.logRead(run, step.id, result.read);
@@ -308,6 +318,13 @@ export function createExecution(parts: ExecutionParts): ExecuteRun {
     }
   };
 }
+
+/** Sends nothing to others, and runs no code of actions. A change that it returns is not made yet. */
+const onlyReads = (step: WorkflowStep): boolean =>
+  step.type === 'read-record' ||
+  step.type === 'load-related-record' ||
+  step.type === 'update-record' ||
+  (step.type === 'condition' && step.question === undefined);
 
 /** The current step of a run, if it was begun or waits. */
 function findOpenStep(steps: readonly RunStep[], id: string): RunStep | undefined {

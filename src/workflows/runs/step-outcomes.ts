@@ -1,6 +1,7 @@
 // Stores the outcome of a step: it is done, it waits for a person, or the run was cancelled. Finished steps that only
 // read are stored together with the next write.
 
+import type { Access } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { Claim, PassedStep, Run, RunStep } from '../../store/workflows/types.ts';
@@ -23,6 +24,8 @@ export interface ExecutionContext {
   readonly steps: RunStep[];
   /** Finished steps that only read. They are stored with the next write. */
   passed: readonly PassedStep[];
+  /** The rights of the last step. */
+  access?: Access;
 }
 
 /** The next step, or 'left' if this process has no more work on the run. */

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import type { StepOf } from '../definition/definition.ts';
 import { askModel } from './model-answer.ts';
-import { andFilter, recordFilter, requireKey } from './record-filter.ts';
+import { andFilter, type RecordSelection, selectRecord } from './record-filter.ts';
 import { type DoneResult, fillStepTemplates, readFields, recordOf, type StepCall, type StepHandler } from './step.ts';
 
 type Condition = StepOf<'condition'>;
@@ -36,25 +36,27 @@ async function chooseOption(call: StepCall<Condition>): Promise<string | undefin
     return (await askModel(call, question, { type: 'enum', options: ids })) as string | undefined;
   }
   const record = recordOf(call);
-  const key = requireKey(call, record.collection);
+  const selected = selectRecord(call, record);
   for (const { id, when } of step.options) {
-    if (when === undefined || (await satisfies(call, await fillStepTemplates(call, when)))) return id;
+    if (when === undefined || (await satisfies(call, selected, await fillStepTemplates(call, when)))) return id;
   }
   // Throws RECORD_NOT_FOUND if the record is missing, which differs from matching no filter.
-  await readFields(call, record, key);
+  await readFields(call, record, selected.fields);
   throw new AppError('STEP_FAILED', {
     step: step.id,
     problem: 'the record does not satisfy the filter of any option.',
   });
 }
 
-async function satisfies(call: StepCall<Condition>, when: NonNullable<Condition['options'][number]['when']>) {
+async function satisfies(
+  call: StepCall<Condition>,
+  { fields, filter }: RecordSelection,
+  when: NonNullable<Condition['options'][number]['when']>,
+): Promise<boolean> {
   const { engine, access, signal } = call;
-  const record = recordOf(call);
-  const { collection } = record;
+  const { collection } = recordOf(call);
   const condition = engine.storedFilters.disambiguate(access, collection, when);
-  const filter = andFilter(recordFilter(call, record), condition);
-  const request = { collection, fields: requireKey(call, collection), filter, limit: 1 };
+  const request = { collection, fields, filter: andFilter(filter, condition), limit: 1 };
   const { rows } = await engine.list(access, request, { signal });
   return rows.length > 0;
 }

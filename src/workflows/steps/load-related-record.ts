@@ -3,7 +3,7 @@ import { fail } from '../../core/errors.ts';
 import { suggestNames } from '../../core/suggestions.ts';
 import type { StepOf } from '../definition/definition.ts';
 import type { RecordReference } from './input-request.ts';
-import { andFilter, packIds, recordFilter, requireKey } from './record-filter.ts';
+import { andFilter, packIds, requireKey, selectRecord } from './record-filter.ts';
 import { findTitleFields, formatTitle } from './record-title.ts';
 import { type DoneResult, fillStepTemplates, readFields, recordOf, type StepCall, type StepHandler } from './step.ts';
 
@@ -115,7 +115,7 @@ async function readRelated(
   const fields = [...key, ...extraFields];
   const condition = stored && engine.storedFilters.disambiguate(access, to, stored);
   const filter =
-    only === undefined ? condition : andFilter(recordFilter(reader, { collection: to, id: only }), condition);
+    only === undefined ? condition : andFilter(selectRecord(reader, { collection: to, id: only }).filter, condition);
   if (kind === 'many') {
     const isSorted = sort !== undefined && sort.length > 0;
     const request = { ...record, relation, fields, limit, ...(isSorted && { sort }), ...(filter && { filter }) };
@@ -125,6 +125,6 @@ async function readRelated(
   const keyValues = await readFields(reader, record, paths);
   if (paths.some((path) => keyValues[path] == null)) return [];
   const [id] = packIds([paths.map((path) => keyValues[path])]);
-  const targetFilter = andFilter(recordFilter(reader, { collection: to, id: id! }), filter);
+  const targetFilter = andFilter(selectRecord(reader, { collection: to, id: id! }).filter, filter);
   return (await engine.list(access, { collection: to, fields, filter: targetFilter, limit: 1 }, options)).rows;
 }

@@ -2,6 +2,7 @@
 
 import { packId, splitId } from '../../agent/encode/record-id.ts';
 import type { Engine } from '../../agent/engine.ts';
+import type { CollectionDescription } from '../../agent/requests.ts';
 import type { Access } from '../../core/caller.ts';
 import { AppError } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
@@ -9,18 +10,26 @@ import type { RecordReference } from './input-request.ts';
 
 type RecordReader = { readonly engine: Engine; readonly access: Access; readonly step: { readonly id: string } };
 
-/** Names of the key fields. Throws STEP_FAILED when they are not visible to the user. */
-export function requireKey({ engine, access, step }: RecordReader, collection: string): readonly string[] {
-  const { key } = engine.describe(access, collection);
-  if (key.length > 0) return key;
+/** Describes a collection with a visible key. Throws STEP_FAILED when the key is not visible to the user. */
+function describeKeyed({ engine, access, step }: RecordReader, collection: string): CollectionDescription {
+  const description = engine.describe(access, collection);
+  if (description.key.length > 0) return description;
   const problem = `the key of '${collection}' cannot be read, and a record needs it as its id.`;
   throw new AppError('STEP_FAILED', { step: step.id, problem });
 }
 
-export function recordFilter(reader: RecordReader, { collection, id }: RecordReference): PlainFilter {
-  const { engine, access } = reader;
-  const key = requireKey(reader, collection);
-  const { fields } = engine.describe(access, collection);
+/** Names of the key fields. Throws STEP_FAILED when they are not visible to the user. */
+export const requireKey = (reader: RecordReader, collection: string): readonly string[] =>
+  describeKeyed(reader, collection).key;
+
+export interface RecordSelection {
+  /** Names of the key fields. */
+  readonly fields: readonly string[];
+  readonly filter: PlainFilter;
+}
+
+export function selectRecord(reader: RecordReader, { collection, id }: RecordReference): RecordSelection {
+  const { key, fields } = describeKeyed(reader, collection);
   const values = key.length === 1 ? [id] : splitId(id);
   if (values.length !== key.length) throw new AppError('RECORD_NOT_FOUND', { collection, id });
   const conditions = key.map((field, at): PlainFilter => {
@@ -28,7 +37,7 @@ export function recordFilter(reader: RecordReader, { collection, id }: RecordRef
     const number = isNumber ? Number(values[at]) : Number.NaN;
     return { field, operator: 'Equal', value: Number.isSafeInteger(number) ? number : values[at] };
   });
-  return { aggregator: 'And', conditions };
+  return { fields: key, filter: { aggregator: 'And', conditions } };
 }
 
 export const andFilter = (one: PlainFilter, other: PlainFilter | undefined): PlainFilter =>
