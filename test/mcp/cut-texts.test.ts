@@ -102,6 +102,10 @@ describe.each(servers)('$dialect', (server) => {
             .fill(`'${'word '.repeat(2000)}'`)
             .join(', ')})`,
       ),
+      `create table wide (id integer primary key, ${Array.from({ length: 120 }, (_, at) => `c${at} ${text}`).join(', ')})`,
+      `insert into wide (id, c0, c49, c50, c119) values (1, ${Array(4)
+        .fill(literal(dialect, 'é'.repeat(3000)))
+        .join(', ')}), (2, 'a', 'b', 'c', null)`,
     ]);
     const observed = observe(open(database));
     seen = observed.seen;
@@ -137,6 +141,8 @@ describe.each(servers)('$dialect', (server) => {
     ['the middle of a text', { ...body(13), cells: { body: { from: 2001 } } }],
     ['the end of a text', { ...body(25), cells: { body: { from: 69_000 } } }],
     ['records that fill an answer alone', { collectionName: 'articles' }],
+    ['more texts than a database cuts', { collectionName: 'wide', fields: ['c0', 'c49', 'c50', 'c119'] }],
+    ['each field of a wide collection', { collectionName: 'wide' }],
     ['no record', { collectionName: 'notes', filters: equal('id', 0) }],
   ])('the answer is that over whole texts: %s', async (_, given) => {
     const answer = await ask(cutting, 'list', given);

@@ -40,9 +40,12 @@ export interface Cut {
   readonly columns: readonly number[];
 }
 
+/** The SQL of a cut column is long, and PostgreSQL's functions take at most 100 arguments. */
+const MAX_CUT_COLUMNS = 50;
+
 /** Undefined if no text of the select may be long. */
 export function cutOf({ cut, columns }: Select, codecOf: (path: Path) => Codec): Cut | undefined {
-  const long = cut?.columns.filter((at) => codecOf(columns[at]!).units);
+  const long = cut?.columns.filter((at) => codecOf(columns[at]!).units).slice(0, MAX_CUT_COLUMNS);
   return cut && long?.length ? { characters: cut.characters, columns: long } : undefined;
 }
 
