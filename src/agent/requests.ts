@@ -29,10 +29,7 @@ export interface CallOptions {
   readonly signal?: StopSignal;
   /** Reports the progress of an action or of a write of many records. Default: no reports. */
   readonly progress?: ReportProgress;
-  /**
-   * Collects every record that the call writes, including writes by code and by failed calls (agent/write/effects.ts).
-   * Default: no collection of them.
-   */
+  /** Collects every record that the call writes, also by code and by failed calls. Default: no collection of them. */
   readonly written?: WriteList;
   /**
    * Shortens a page that exceeds the memory limit; `hasMore` and the cursor continue after it. Default false: such a
@@ -42,9 +39,11 @@ export interface CallOptions {
   /** A shorter time for each statement than `SERVICE_QUERY_SECONDS`, in milliseconds. Default: that setting. */
   readonly timeoutMs?: number;
   /**
-   * The user's id, if the access does not have it. Callers share the connections of a database. Default: the id of the
-   * caller.
+   * Characters of the texts that a list shows; `one`: in a list of one record. The database may cut a longer text, which
+   * is then a CutText (agent/sources/values/cut-text.ts). Default: texts are whole.
    */
+  readonly cutTexts?: { readonly many: number; readonly one: number };
+  /** The user's id, if the access lacks it: callers share the connections of a database. Default: that of the caller. */
   readonly user?: number;
 }
 

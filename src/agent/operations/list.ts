@@ -306,7 +306,7 @@ function prepareList(
   within: Restriction,
   { paths }: MoreRead = nothingMore,
 ): MaybePromise<Prepared> {
-  const { ops, moment, code } = call;
+  const { ops, moment, code, options } = call;
   const { collection } = view;
   const limit = checkLimit(request.limit, ops.limits.pageSizeLimit);
   const select = request.fields
@@ -322,6 +322,9 @@ function prepareList(
   const after = from === undefined ? undefined : readCursor(from, mark(), order, moment);
   const skip = from === undefined ? checkSkip(request.skip ?? 0) : 0;
   const lowering = { view, moment, code };
+  // Hooks read the records.
+  const cutTexts = hasHooks(collection, 'List') ? undefined : options.cutTexts;
+  const isOne = (where: Filter) => limit === 1 || selectsOne(collection, where);
   const conditions = lowerConditions(scope, request, lowering);
   return whenDone(
     conditions,
@@ -335,11 +338,21 @@ function prepareList(
         skip,
         cursor,
         ...(after && { after }),
+        ...(cutTexts && {
+          cut: { characters: isOne(where) ? cutTexts.one : cutTexts.many, fields: select.length },
+        }),
       },
       scope,
       mark,
     }),
   );
+}
+
+/** Whether the condition has a value for each column of the key. */
+function selectsOne({ key }: Collection, where: Filter): boolean {
+  const parts = where.op === 'and' ? where.of : [where];
+  const names = parts.map((part) => (part.op === 'test' && part.is === 'Equal' ? part.path.id : undefined));
+  return key.length > 0 && key.every(({ name }) => names.includes(name));
 }
 
 /** Resolves names in any spelling and removes duplicates. */

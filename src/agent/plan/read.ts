@@ -39,7 +39,7 @@ export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadP
     for (const { path } of order.slice(0, sorted)) slots.add(path);
   }
   const early = { fetched: slots.fetched.length, computed: slots.computed.length };
-  const requestedSlots = query.select.map((named) => slots.add(named.path));
+  const requestedSlots = query.select.map((named, at) => slots.add(named.path, at < (query.cut?.fields ?? 0)));
   for (const named of query.select) for (const hop of named.through) slots.add(hop.present);
   const keys = query.cursor ? order.map(({ path }) => slots.add(path)) : [];
 
@@ -49,7 +49,11 @@ export function planRead(query: Query, scope: ScopeOf, rowsLimit: number): ReadP
   const isPlain = width === columns.length;
   const isNever = where.op === 'never';
   const selected = isNever ? null : planSelect(query, planner, columns, native, sorted, isBounded ? rowsLimit : null);
-  const select = selected && query.after && readsAfter ? { ...selected, after: query.after } : selected;
+  const select = selected && {
+    ...selected,
+    ...(query.after && readsAfter && { after: query.after }),
+    ...(query.cut && !isBounded && { cut: { characters: query.cut.characters, columns: slots.shownTexts } }),
+  };
   return {
     source: collection.source,
     lookups: select ? collectLookups(select) : none,

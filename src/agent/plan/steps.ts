@@ -32,13 +32,20 @@ export class SlotList {
   readonly #fetched = new Map<string, number>();
   #made: Map<string, number> | undefined;
   readonly #query: Query;
+  /** The columns whose values something else than the answer needs. */
+  readonly #needed: Set<string> | undefined;
 
   constructor(query: Query) {
     this.#query = query;
+    this.#needed = query.cut && new Set();
   }
 
-  /** Adds the path. Returns the slot of a column, and -1 for a path that has no number yet. */
-  add(path: Path): Slot {
+  /**
+   * Adds the path. Returns the slot of a column, and -1 for a path that has no number yet. `isShown`: its value is only
+   * part of the answer.
+   */
+  add(path: Path, isShown = false): Slot {
+    if (!isShown) this.#needed?.add(path.id);
     if (path.field.computedFrom) return this.#wantMade(path);
     if (crossSourceIndex(path) >= 0) return this.#wantFetched(path);
     let slot = this.#columns.get(path.id);
@@ -78,6 +85,12 @@ export class SlotList {
 
   get width(): number {
     return this.columns.length + this.fetched.length + this.computed.length + this.subqueries.length;
+  }
+
+  /** The slots of texts that are only part of the answer. */
+  get shownTexts(): readonly Slot[] {
+    const isShown = ({ id, field }: Path) => field.type === 'String' && !this.#needed?.has(id);
+    return this.columns.flatMap((path, slot) => (isShown(path) ? [slot] : []));
   }
 
   subquerySlot(subquery: SubqueryFilter): Slot {

@@ -153,6 +153,8 @@ export interface Query {
   readonly skip: number;
   /** Whether the response may have a cursor. */
   readonly cursor: boolean;
+  /** Longer texts of the first `fields` of `select` may be cut: the caller only shows them. Default: no text. */
+  readonly cut?: { readonly characters: number; readonly fields: number };
 }
 
 /** Plain data: the statement (`select`, or null if no record can match) and how its rows become records. */

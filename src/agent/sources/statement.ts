@@ -145,6 +145,11 @@ export interface Select {
   readonly limit?: number;
   /** Rows to skip at the start of the order; default 0. */
   readonly skip?: number;
+  /**
+   * Texts of these columns are only shown. A source may replace one with more UTF-16 code units than `characters` by a
+   * CutText (values/cut-text.ts). Default: no columns.
+   */
+  readonly cut?: { readonly characters: number; readonly columns: readonly number[] };
   /** Within a transaction: locks the rows of `table` that are read until the transaction ends. */
   readonly lock?: boolean;
   /** Only rows that a row of another table references. */

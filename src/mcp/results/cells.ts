@@ -1,6 +1,7 @@
 // Cell values in answers. A long text is cut, with a note how to read on. A file is shown as its media type and size.
 import { describeFile } from '../../agent/encode/describe-file.ts';
 import { stringifyJson } from '../../agent/sources/lossless-json.ts';
+import { CutText } from '../../agent/sources/values/cut-text.ts';
 
 /** Longer texts are cut in lists of several records. */
 export const MAX_CELL_CHARACTERS = 2000;
@@ -48,6 +49,7 @@ export function cutRecord(
 
 function cutCell(value: unknown, field: string, options: CellOptions, positional: boolean): unknown {
   const { limit, starts, files } = options;
+  if (value instanceof CutText) return cutText(value, field, limit, undefined);
   const start = Object.hasOwn(starts, field) ? starts[field]! : undefined;
   if (typeof value === 'string') {
     if (start === undefined && files.has(field)) return describeFile(value);
@@ -76,13 +78,14 @@ function printedText(value: object, { printed }: CellOptions): string {
   return text;
 }
 
-function cutText(text: string, field: string, limit: number, start: number | undefined): string {
+function cutText(given: string | CutText, field: string, limit: number, start: number | undefined): string {
   const from = start ?? 0;
-  if (from === 0 && text.length <= limit) return text;
+  const text = typeof given === 'string' ? given : given.start;
+  if (from === 0 && given.length <= limit) return text;
   const end = alignToCharacter(text, from + limit);
   const part = text.slice(from, end);
-  if (end >= text.length) return part;
-  return `${part}…[${end} of ${text.length} characters; for more, list this record with "cells":${JSON.stringify({ [field]: { from: end } })}]`;
+  if (end >= given.length) return part;
+  return `${part}…[${end} of ${given.length} characters; for more, list this record with "cells":${JSON.stringify({ [field]: { from: end } })}]`;
 }
 
 /** The end of the text, moved to avoid splitting a surrogate pair. */

@@ -1,5 +1,7 @@
 // Answers with lists of records or groups: limited in tokens, cut between rows, with a cursor to continue.
+
 import { stringifyJson } from '../../agent/sources/lossless-json.ts';
+import { CutText } from '../../agent/sources/values/cut-text.ts';
 import { fail } from '../../core/errors.ts';
 import { createTurns } from '../../core/limit/turns.ts';
 import { type CellStarts, cutRecord, cutRow, MAX_CELL_CHARACTERS } from './cells.ts';
@@ -19,6 +21,8 @@ interface ListedRows {
   readonly files?: readonly string[];
   /** A note that also goes with a complete answer. */
   readonly note?: string;
+  /** Reads the first record again, with more of its texts. Required if rows have a CutText. */
+  readonly readFirst?: (() => Promise<ListedRows>) | undefined;
 }
 
 interface ListResultOptions {
@@ -39,7 +43,7 @@ export async function listText(answer: ListedRows, options: ListResultOptions): 
   const { budgetTokens, unit = 'records', advice = 'Name fewer fields to see more at once.' } = options;
   const items = toItems(answer, options);
   const baseNote = [fileNote(answer, options), answer.note].filter(Boolean).join(' ') || undefined;
-  if (items.length === 1) return formatSingle(answer, options, items[0], answer.hasMore, baseNote);
+  if (items.length === 1) return formatSingle(await withFirst(answer, options), options, baseNote);
   // Cutting and printing large cells is slow, so it stops when the answer is full.
   const cut = createCutter(answer, options);
   const shown = await cutUntilFull(items, options, cut);
@@ -53,7 +57,7 @@ export async function listText(answer: ListedRows, options: ListResultOptions): 
       ? `This list has no cursor: request pages of at most ${count} (pagination.size).`
       : 'Continue with nextCursor.';
   const note = `Cut at ${count} of ${items.length} ${unit}: an answer is limited to about ${budgetTokens} tokens. ${next} ${advice}`;
-  if (count === 1) return formatSingle(answer, options, items[0], true, note);
+  if (count === 1) return formatSingle(await withFirst({ ...answer, hasMore: true }, options), options, note);
   return render(answer, options, shown.slice(0, count), true, note);
 }
 
@@ -112,20 +116,24 @@ function countThatFits(answer: ListedRows, options: ListResultOptions, items: re
   return count;
 }
 
+/** The answer, or an answer with more of its first record if the texts were cut for a list of several records. */
+async function withFirst(answer: ListedRows, { budgetTokens }: ListResultOptions): Promise<ListedRows> {
+  const shown = maxSingleCharacters(budgetTokens);
+  const isShort = answer.rows[0]?.some((value) => value instanceof CutText && value.start.length < shown);
+  return (isShort && (await answer.readFirst?.())) || answer;
+}
+
+/** The maximum characters of a cell in a list of one record. A token rarely has more than eight characters. */
+export const maxSingleCharacters = (budgetTokens: number): number => budgetTokens * 8;
+
 /** One record, with as much of its long cells as the budget allows. */
-function formatSingle(
-  answer: ListedRows,
-  options: ListResultOptions,
-  first: Item | undefined,
-  hasMore: boolean,
-  note: string | undefined,
-): string {
+function formatSingle(answer: ListedRows, options: ListResultOptions, note: string | undefined): string {
+  const [first] = toItems(answer, options);
   const cut = createCutter(answer, options);
   const text = (limit: number): string =>
-    render(answer, options, first === undefined ? [] : [cut(first, limit)], hasMore, note);
+    render(answer, options, first === undefined ? [] : [cut(first, limit)], answer.hasMore, note);
   const fits = (limit: number): boolean => fitsTokens(text(limit), options.budgetTokens);
-  // A token rarely has more than eight characters.
-  let [low, high] = [8, options.budgetTokens * 8];
+  let [low, high] = [8, maxSingleCharacters(options.budgetTokens)];
   if (fits(high)) return text(high);
   if (!fits(low))
     fail('INVALID_ARGUMENT', {

@@ -16,8 +16,8 @@ import {
 } from '../input/arguments.ts';
 import { readListFields } from '../input/columns.ts';
 import { readFilter } from '../input/filters.ts';
-import type { CellStarts } from '../results/cells.ts';
-import { type ListFormat, listText } from '../results/list-result.ts';
+import { type CellStarts, MAX_CELL_CHARACTERS } from '../results/cells.ts';
+import { type ListFormat, listText, maxSingleCharacters } from '../results/list-result.ts';
 import type { ToolCall } from '../tool.ts';
 
 export interface Listing {
@@ -129,7 +129,10 @@ export async function runListing(args: Listing, call: ToolCall, reads: ListingRe
     skip,
   };
   const options = { signal: call.signal };
-  const listed = reads.list(request, { ...options, cutsPages: true });
+  const one = maxSingleCharacters(answerTokens);
+  // The rest of a text is needed to show a part from its middle.
+  const cut = !args.cells && { cutTexts: { many: Math.min(MAX_CELL_CHARACTERS, one), one } };
+  const listed = reads.list(request, { ...options, cutsPages: true, ...cut });
   // The count runs in parallel with the list.
   const [answer, totalCount] = args.count
     ? await Promise.all([listed, countWithinBudget(reads.count(conditions, { ...options, timeoutMs: COUNT_MS }))])
@@ -138,7 +141,11 @@ export async function runListing(args: Listing, call: ToolCall, reads: ListingRe
   const isLate = skip >= NUMBERED_RECORDS && answer.hasMore && answer.cursorAfter(answer.rows.length - 1) !== undefined;
   const notes = [...(totalCount === null ? [notCounted] : []), ...(isLate ? [lateNote(skip)] : [])];
   return listText(
-    { ...answer, ...(notes.length > 0 && { note: notes.join(' ') }) },
+    {
+      ...answer,
+      ...(notes.length > 0 && { note: notes.join(' ') }),
+      readFirst: () => reads.list({ ...request, limit: 1 }, { ...options, ...cut }),
+    },
     {
       format: args.format,
       totalCount,

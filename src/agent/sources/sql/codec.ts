@@ -66,6 +66,8 @@ export interface Codec {
   readonly zoned?: { readonly plain: Codec; readonly offsets: ZoneOffsets };
   /** MySQL: the stored number of a list, with one bit for each label. */
   readonly bits?: (items: readonly unknown[]) => string;
+  /** For texts that may be long, on database servers: SQL of the length in UTF-16 code units (statements/cut.ts). */
+  readonly units?: (column: string) => string;
   /** PostgreSQL: the element type of the array that `In` and `Includes` bind. */
   readonly list?: (kind: string) => string;
 }

@@ -1,5 +1,6 @@
 // The interface of a database driver. It runs SQL text, and cancellation stops the statement in the database.
 import type { ReadOptions, TransactionOptions } from '../source.ts';
+import type { Cut } from './statements/shape.ts';
 
 /** A statement of one shape, cached by the source. The driver attaches its prepared statement to it. */
 export interface Prepared {
@@ -17,6 +18,8 @@ export interface Prepared {
   readonly decoders?: readonly (((value: unknown) => unknown) | undefined)[];
   /** SQLite: read integers as 64 bits. Set for writes, and for reads after a value exceeded what a double can hold. */
   readonly bigIntegers: boolean;
+  /** SQLite: texts that a child process cuts. */
+  readonly cut?: Cut;
   /** Private to the driver. */
   driverState?: unknown;
 }

@@ -8,7 +8,7 @@ import type { Observe } from '../../../core/observe.ts';
 import type { SqliteChoice } from '../../../core/sqlite.ts';
 import type { Described } from '../described.ts';
 import { inexactHere, type ReadOptions, type Source } from '../source.ts';
-import type { CountSelect, GroupSelect, Row, Select, Tally } from '../statement.ts';
+import type { CountSelect, GroupSelect, Path, Row, Select, Tally } from '../statement.ts';
 import { translateAtStart } from './cancellation.ts';
 import { type Codec, type Dialect, decodeJson } from './codec.ts';
 import { type Address, readAddress, type SqlConnectionOptions } from './connection/address.ts';
@@ -37,10 +37,11 @@ import { openSqlite } from './sqlite/driver.ts';
 import { readSqliteFacts, readSqliteVersion } from './sqlite/introspect.ts';
 import { needsBigIntegers } from './sqlite/types.ts';
 import { buildGroup } from './statements/aggregate.ts';
+import { readCuts } from './statements/cut.ts';
 import { prependQueries, type SqlQuery } from './statements/query.ts';
 import { bindValues, buildCount, type Statement, type StatementContext } from './statements/read.ts';
 import { buildSelect } from './statements/select.ts';
-import { createShapes } from './statements/shape.ts';
+import { type Cut, createShapes, cutOf } from './statements/shape.ts';
 import type { Bind } from './statements/terms.ts';
 import { createWriting } from './writing.ts';
 
@@ -224,6 +225,8 @@ interface CachedStatement {
   readonly decode: (rows: Row[]) => readonly unknown[] | Promise<readonly unknown[]>;
   /** Decodes the columns of each row; replaces `decode`. */
   readonly decoders?: Decoders;
+  /** The texts that the database cuts, and the columns of the select. */
+  readonly cut?: Cut & { readonly width: number };
 }
 
 const MAX_CACHED_STATEMENTS = 500;
@@ -263,7 +266,7 @@ function createStatementCache(
     const text = (
       built: Statement,
       decode: CachedStatement['decode'],
-      decoders?: Prepared['decoders'],
+      further: Pick<Prepared, 'decoders' | 'cut'> = {},
     ): CachedStatement => {
       const { sql, binds } = prependQueries(built, statement, first, { ...context, used, name: quoteWith(given.knex) });
       return {
@@ -274,7 +277,7 @@ function createStatementCache(
           name: `portico_${++count}`,
           uses: 0,
           bigIntegers: false,
-          ...(decoders && { decoders }),
+          ...further,
         },
         binds,
         decode,
@@ -285,14 +288,18 @@ function createStatementCache(
       return text(built, built.read);
     }
     if (!('columns' in statement)) return text(buildCount(statement, context), (rows) => rows);
-    const decoders = statement.columns.map((path) => shapes.facts(path, statement.table).codec.decode);
+    const codecOf = (path: Path) => shapes.facts(path, statement.table).codec;
+    const decoders = statement.columns.map((path) => codecOf(path).decode);
     const built = buildSelect(statement, context);
     const same: CachedStatement['decode'] = (rows) => rows;
-    if (context.dialect !== 'postgres') return { ...text(built, same), decoders };
+    const found = cutOf(statement, codecOf);
+    const cut = found && { cut: { ...found, width: decoders.length } };
+    if (context.dialect !== 'postgres') return { ...text(built, same, { ...cut }), decoders, ...cut };
     // The driver decodes values as they arrive, many in one turn. JSON documents are large and are decoded afterwards.
     const ofDriver = decoders.map((decode) => (decode === decodeJson ? undefined : decode));
     const after = decoders.map((decode) => (decode === decodeJson ? decode : undefined));
-    return { ...text(built, same, ofDriver), ...(after.some(Boolean) && { decoders: after }) };
+    const further = { decoders: cut ? [...ofDriver, undefined] : ofDriver };
+    return { ...text(built, same, further), ...(after.some(Boolean) && { decoders: after }), ...cut };
   }
 }
 
@@ -316,7 +323,10 @@ async function runDecoded(
   const rows = Array.isArray(running) ? running : await running;
   if (prepared.bigIntegers) widen(rows);
   try {
-    return await (text.decoders ? decodeInTurns(rows, text.decoders) : text.decode(rows));
+    const decoded = await (text.decoders ? decodeInTurns(rows, text.decoders) : text.decode(rows));
+    // SQLite reads short texts in the process, where nothing is cut.
+    if (text.cut && rows[0] && rows[0].length > text.cut.width) readCuts(rows, text.cut);
+    return decoded;
   } catch (error) {
     if (error !== needsBigIntegers || prepared.bigIntegers) throw error;
     const { driverState: _, ...statement } = prepared;

@@ -36,7 +36,10 @@ export function mysqlCodec(column: MysqlColumn): Codec | undefined {
   if (dataType === 'enum') return enumeration(column.labels);
   if (dataType === 'set') return set(column.labels);
   if (isGeometry(dataType)) return geometry;
-  if (textual.has(dataType)) return text(column.charset ?? 'ascii', column.isBinary);
+  if (textual.has(dataType)) {
+    const codec = text(column.charset ?? 'ascii', column.isBinary);
+    return /^(?:(?:medium|long)?text|varchar\(\d{4,}\))/.test(columnType) ? { ...codec, units } : codec;
+  }
   return codecs[dataType];
 }
 
@@ -169,6 +172,10 @@ function text(charset: string, isBinary: boolean): Codec {
     ordered: compared,
   };
 }
+
+/** Texts of single bytes need no conversion. */
+const units = (column: string): string =>
+  `case octet_length(${column}) when char_length(${column}) then char_length(${column}) else octet_length(convert(${column} using utf16)) div 2 end`;
 
 /** Conservative patterns of texts that each character set can represent. */
 const representable: Readonly<Record<string, RegExp>> = {

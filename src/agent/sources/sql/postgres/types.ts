@@ -177,6 +177,10 @@ const json: Codec = {
   list: () => 'jsonb',
 };
 
+/** Characters beyond 16 bits count twice. Only texts with characters of several bytes are searched for them. */
+const units = (column: string): string =>
+  `char_length(${column}) + case when octet_length(${column}) = char_length(${column}) or getdatabaseencoding() <> 'UTF8' then 0 else octet_length(regexp_replace(${column}, E'[^\\\\U00010000-\\\\U0010FFFF]+', '', 'g')) / 4 end`;
+
 const codecs: Readonly<Record<string, Codec>> = {
   int2: integer,
   int4: integer,
@@ -186,8 +190,8 @@ const codecs: Readonly<Record<string, Codec>> = {
   float4: float('real'),
   float8: float('double precision'),
   bool: boolean,
-  text: text('text'),
-  varchar: text('text'),
+  text: { ...text('text'), units },
+  varchar: { ...text('text'), units },
   name: text('text'),
   bpchar: text('bpchar', (column) => `${column}::text`, true),
   citext: text('citext', (column) => `${column}::text`),

@@ -3,6 +3,7 @@
 import { lowerPriority } from '../../../../core/limit/priority.ts';
 import { loadSqliteDriver } from '../../../../core/sqlite.ts';
 import { estimateBytes } from '../answer-size.ts';
+import { cutRow } from '../statements/cut.ts';
 import type { ChildAnswer, ChildRequest } from './children.ts';
 
 lowerPriority();
@@ -17,12 +18,13 @@ connection.pragma('busy_timeout = 1000');
 /** Resolves when the message was sent. Unsent messages would accumulate in memory. */
 const send = (answer: ChildAnswer) => new Promise<void>((resolve) => process.send?.(answer, () => resolve()));
 
-async function answer({ sql, values, bigIntegers, maxBytes: bytesMost }: ChildRequest): Promise<void> {
+async function answer({ sql, values, bigIntegers, maxBytes: bytesMost, cut }: ChildRequest): Promise<void> {
   const statement = connection.prepare(sql).raw().safeIntegers(bigIntegers);
   let rows: unknown[][] = [];
   let bytes = 0;
   let sent = 0;
   for (const row of statement.iterate(values.map(revive)) as Iterable<unknown[]>) {
+    if (cut) cutRow(row, cut);
     rows.push(row);
     bytes += estimateBytes(row);
     if (sent + bytes > bytesMost) return send({ tooLarge: true });

@@ -7,6 +7,7 @@ import { resolveEntry, startChild } from '../../../../core/limit/entry.ts';
 import type { Observe } from '../../../../core/observe.ts';
 import type { ReadOptions } from '../../source.ts';
 import { createAnswerTooLarge } from '../answer-size.ts';
+import type { Cut } from '../statements/shape.ts';
 
 /** Requests to a child and its responses, sent with structured cloning to preserve Buffers. */
 export interface ChildRequest {
@@ -14,6 +15,7 @@ export interface ChildRequest {
   readonly values: readonly unknown[];
   readonly bigIntegers: boolean;
   readonly maxBytes: number;
+  readonly cut?: Cut;
 }
 export type ChildAnswer =
   | { readonly rows: unknown[][]; readonly isLast: boolean }

@@ -91,8 +91,8 @@ export function openSqlite({ path, name, driverChoice, observe, clock }: SqliteO
     if (!children || !inProcess) return prepareWhole(connection, prepared).all(values) as unknown[][];
     const rows = inProcess.run(prepared, values);
     if (rows) return rows;
-    const { sql, bigIntegers } = prepared;
-    const request = { sql, values, bigIntegers, maxBytes: MAX_ANSWER_BYTES };
+    const { sql, bigIntegers, cut } = prepared;
+    const request = { sql, values, bigIntegers, maxBytes: MAX_ANSWER_BYTES, ...(cut && { cut }) };
     return shares.run(options, () => children.run(request, options));
   }
 

@@ -124,6 +124,7 @@ const text: Codec = {
   decode: (value) =>
     typeof value === 'string' ? value : Buffer.isBuffer(value) ? value.toString('utf8') : String(value),
   encode: String,
+  units: (column) => `length(${column})`,
 };
 
 const binary: Codec = {

@@ -1,7 +1,8 @@
 // Builds the SQL of Select: one statement for a page, also where it is read in two parts (order.ts).
 import type { DescribedReference } from '../../described.ts';
-import type { Path, Select } from '../../statement.ts';
+import type { Order, Path, Select } from '../../statement.ts';
 import type { Dialect } from '../codec.ts';
+import { writeCut } from './cut.ts';
 import { mayBeNull, orderOf, pageParts } from './order.ts';
 import {
   createSqlWriter,
@@ -15,10 +16,11 @@ import {
   TRUE,
   textOf,
 } from './read.ts';
+import { cutOf } from './shape.ts';
 
 export function buildSelect(select: Select, context: StatementContext): Statement {
-  const { dialect, shapes } = context;
-  const [part, second] = pageParts(select, { dialect, codecOf: (path) => shapes.facts(path, select.table).codec });
+  const { dialect } = context;
+  const [part, second] = pageParts(select, { dialect, codecOf: codecsOf(select, context) });
   const writer = createSqlWriter(context);
   const { sql, binds } = second
     ? writeTwoParts(select, [part, second], writer, context)
@@ -27,10 +29,48 @@ export function buildSelect(select: Select, context: StatementContext): Statemen
 }
 
 function writeOnePart(select: Select, writer: SqlWriter, context: StatementContext): Statement {
+  const isCut = cutOf(select, codecsOf(select, context)) !== undefined;
+  if (isCut && context.dialect === 'postgres') return writeCutPart(select, writer, context);
   const part = writePart(select, writer, context);
   const page = writer.page(select);
   const lock = select.lock ? writeLock(writer.name(part.alias), context.dialect) : '';
   return { sql: `${part.sql}${page.sql}${lock}`, binds: [...part.binds, ...page.binds] };
+}
+
+/** PostgreSQL would cut the texts of all rows before it sorts them, and those of the rows that it skips. */
+function writeCutPart(select: Select, writer: SqlWriter, context: StatementContext): Statement {
+  const part = writePart(select, writer, context, 0);
+  const page = writer.page(select);
+  const shown = showColumns(
+    select.columns.map((_, at) => `c${at}`),
+    select,
+    context,
+  );
+  // They are in this order already, so PostgreSQL does not sort them again.
+  const order = orderOf(select).map((each) => orderTerm(`o${select.order.indexOf(each)}`, each, select, context));
+  const sorted = order.length ? ` order by ${order.join(', ')}` : '';
+  const sql = `select ${shown.join(', ')} from (${part.sql}${page.sql}) as p${sorted}`;
+  return { sql, binds: [...part.binds, ...page.binds] };
+}
+
+const codecsOf =
+  ({ table }: Select, { shapes }: StatementContext) =>
+  (path: Path) =>
+    shapes.facts(path, table).codec;
+
+/** The columns of an answer, where the statement cuts texts. */
+function showColumns(columns: readonly string[], select: Select, context: StatementContext): readonly string[] {
+  const codecOf = codecsOf(select, context);
+  const cut = context.dialect === 'sqlite' ? undefined : cutOf(select, codecOf);
+  return cut ? writeCut(columns, cut, (at) => codecOf(select.columns[at]!)) : columns;
+}
+
+function orderTerm(sql: string, { path, ascending }: Order, select: Select, context: StatementContext): string {
+  const { dialect } = context;
+  const isAtOtherEnd =
+    dialect === 'postgres' && mayBeNull(path, select, { dialect, codecOf: codecsOf(select, context) });
+  const nulls = isAtOtherEnd ? (ascending ? ' nulls first' : ' nulls last') : '';
+  return `${sql} ${ascending ? 'asc' : 'desc'}${nulls}`;
 }
 
 /**
@@ -46,15 +86,16 @@ function writeTwoParts(
   const { dialect } = context;
   const texts = parts.map((part, at) => writePart(part, writer, context, at));
   const most = parts[0].limit!;
-  const names = PARTS.map((name) => writer.name(name));
-  const filled = `(select count(*) from ${names[0]})`;
+  const partNames = PARTS.map((name) => writer.name(name));
+  const filled = `(select count(*) from ${partNames[0]})`;
   const isSqlite = dialect === 'sqlite';
   const limits = [requireWhole(most), isSqlite ? `max(0, ${most} - ${filled})` : most];
-  const [first, last] = texts.map(({ sql }, at) => `${names[at]} as (${sql} limit ${limits[at]})`);
+  const [first, last] = texts.map(({ sql }, at) => `${partNames[at]} as (${sql} limit ${limits[at]})`);
   const page = writer.page(select);
-  const shown = select.columns.length ? select.columns.map((_, at) => `c${at}`).join(', ') : '1';
+  const names = select.columns.map((_, at) => `c${at}`);
+  const shown = showColumns(names, select, context).join(', ') || '1';
   const order = select.order.map(({ ascending }, at) => `o${at} ${ascending ? 'asc' : 'desc'}`);
-  const rows = `(select * from ${names.join(' union all select * from ')}) as p`;
+  const rows = `(select * from ${partNames.join(' union all select * from ')}) as p`;
   return {
     sql: `with ${first}, ${last} select ${shown} from ${rows} order by ${['part', ...order].join(', ')}${page.sql}`,
     binds: [...texts.flatMap(({ binds }) => binds), ...page.binds],
@@ -71,8 +112,8 @@ function writePart(
   context: StatementContext,
   at?: number,
 ): Statement & { readonly alias: string } {
-  const { knex, dialect, shapes } = context;
-  const codecOf = (path: Path) => shapes.facts(path, select.table).codec;
+  const { knex, dialect } = context;
+  const codecOf = codecsOf(select, context);
   const root = writer.root(select.table);
   const joins = writer.joins(root, select.joins);
   const where = writer.where(root, select.where);
@@ -86,7 +127,8 @@ function writePart(
     return `${codecOf(path).read?.(column) ?? column}${at === undefined ? '' : ` as c${index}`}`;
   });
   const further = at === undefined ? [] : select.order.map(({ path }, index) => `${sortedBy(path)} as o${index}`);
-  const columns = [...read, ...(at === undefined ? [] : [`${at} as part`]), ...further];
+  const shown = at === undefined ? showColumns(read, select, context) : read;
+  const columns = [...shown, ...(at === undefined ? [] : [`${at} as part`]), ...further];
   const query = knex.select(columns.length ? columns.map((sql) => knex.raw(sql)) : [knex.raw('1')]);
   const conditions = [where, after].filter(({ sql }) => sql !== TRUE);
   const all = {
@@ -97,11 +139,7 @@ function writePart(
   if (select.referencedBy) query.whereRaw(writeReferencedBy(select.referencedBy, writer, root));
   if (at === 1 && dialect === 'postgres')
     query.whereRaw(`(select count(*) from ${writer.name(PARTS[0])}) < ${requireWhole(select.limit!)}`);
-  for (const { path, ascending } of orderOf(select)) {
-    const isAtOtherEnd = dialect === 'postgres' && mayBeNull(path, select, { dialect, codecOf });
-    const nulls = isAtOtherEnd ? (ascending ? ' nulls first' : ' nulls last') : '';
-    query.orderByRaw(`${sortedBy(path)} ${ascending ? 'asc' : 'desc'}${nulls}`);
-  }
+  for (const each of orderOf(select)) query.orderByRaw(orderTerm(sortedBy(each.path), each, select, context));
   return { ...textOf(query, binds), alias: root.alias };
 }
 

@@ -34,6 +34,21 @@ export interface Shapes {
   codecOf(table: string, column: string): Codec;
 }
 
+/** The columns whose texts are cut, and the characters of a text that remain. */
+export interface Cut {
+  readonly characters: number;
+  readonly columns: readonly number[];
+}
+
+/** The SQL of a cut column is long, and PostgreSQL's functions take at most 100 arguments. */
+const MAX_CUT_COLUMNS = 50;
+
+/** Undefined if no text of the select may be long. */
+export function cutOf({ cut, columns }: Select, codecOf: (path: Path) => Codec): Cut | undefined {
+  const long = cut?.columns.filter((at) => codecOf(columns[at]!).units).slice(0, MAX_CUT_COLUMNS);
+  return cut && long?.length ? { characters: cut.characters, columns: long } : undefined;
+}
+
 /** `codecOf` takes the names of the database. */
 export function createShapes(dialect: Dialect, codecOf: (table: string, column: string) => Codec): Shapes {
   const pathFacts = new WeakMap<Path, PathFacts>();
@@ -137,6 +152,8 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
     const [part, second] = pageParts(select, { dialect, codecOf: (path) => facts(path, select.table).codec });
     let key = ofSelect(part, values);
     if (second) key += `\n\n${ofSelect(second, values)}L${select.limit}`;
+    const cut = cutOf(select, (path) => facts(path, select.table).codec);
+    if (cut) key += `C${cut.characters}:${cut.columns.join()}`;
     if (!select.skip) return key;
     if (dialect === 'mysql') return `${key}S${select.skip}`;
     values.push(select.skip);
