@@ -393,8 +393,8 @@ export interface RelationDescription extends Meaning {
   /** The relation's own columns; they hold the key of the foreign collection. */
   readonly columns: readonly string[];
   /**
-   * To-one: the fields of the foreign collection that `columns` hold, if they are not its key. Empty if the foreign
-   * record refers to this one, or if a field is hidden from the caller.
+   * To-one: the fields of the foreign collection that `columns` hold, if they are not its key, in its order. Empty if
+   * the foreign record refers to this one, or if a field is hidden from the caller.
    */
   readonly references?: readonly string[];
 }

@@ -105,10 +105,10 @@ export function describeCollection(
   };
 }
 
-/** Undefined if the relation holds the key of the foreign collection. */
+/** Undefined if the relation holds the key of the foreign collection, in its order. */
 function findReferences(access: Access, { to, on, inverse }: Relation): readonly string[] | undefined {
   const held = on.map((pair) => pair.to);
-  if (!inverse && held.length === to.key.length && held.every((column) => to.key.includes(column))) return undefined;
+  if (!inverse && held.length === to.key.length && held.every((column, at) => to.key[at] === column)) return undefined;
   const isVisible = ({ name }: Column) => to.fields.has(name) && access.field(to.name, name) !== 'hidden';
   return !inverse && held.every(isVisible) ? held.map(({ name }) => name) : [];
 }
