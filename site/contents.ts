@@ -9,7 +9,7 @@ export interface Group {
 
 export const groups: readonly Group[] = [
   {
-    title: 'Begin',
+    title: 'Get started',
     files: ['docs/index.md', 'README.md', 'docs/concepts.md', 'docs/clients.md', 'docs/configuration.md'],
   },
   {

@@ -92,7 +92,7 @@ function frameNeighbours(before: Entry | undefined, after: Entry | undefined): s
     entry
       ? `<a class="${kind}" rel="${kind}" href="${entry.name}.html"><small>${label}</small>${escapeHtml(entry.title)}</a>`
       : '<span></span>';
-  return `<nav class="neighbours" aria-label="Page before and after">${link(before, 'prev', 'Before')}${link(after, 'next', 'Next')}</nav>`;
+  return `<nav class="neighbours" aria-label="Previous and next page">${link(before, 'prev', 'Previous')}${link(after, 'next', 'Next')}</nav>`;
 }
 
 /** The 404 page is shown at any depth, so its links need `base`, the path of the site. */

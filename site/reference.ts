@@ -53,7 +53,7 @@ function describeExports(entry: string, exports: readonly Exported[]): string {
   });
   return [
     `# ${entry}`,
-    `Everything that \`import ... from '${entry}'\` gives, from the docstrings of the code.`,
+    `Everything that \`import ... from '${entry}'\` exports, from the docstrings of the code.`,
     ...parts,
     ...(aliases.length === 0 ? [] : ['## Deprecated', describeAliases(aliases)]),
   ].join('\n\n');
@@ -121,7 +121,7 @@ function describeSettings(): string {
   });
   return [
     '# Settings',
-    'Every setting, as the table of the code has it. How they are read, and which goes before which: [Configuration](docs/configuration.md).',
+    'All settings, from the table in the code. How they are read and which takes precedence: [Configuration](docs/configuration.md).',
     '## All settings',
     ...parts,
   ].join('\n\n');
@@ -160,7 +160,7 @@ function describeTools(): string {
       ...(answer
         ? [
             '### Answer',
-            'Told to clients with `SERVICE_MCP_OUTPUT_SCHEMA`.',
+            'Sent to clients if `SERVICE_MCP_OUTPUT_SCHEMA` is set.',
             fence('json', JSON.stringify(answer, null, 2)),
           ]
         : []),
@@ -180,8 +180,8 @@ function describeAgentRoutes(): string {
     ]);
   return [
     "# The agent's HTTP API",
-    'The routes that work on data, of the table that the server answers by. All of them need a session token. What is sent and answered: [HTTP APIs](docs/apis.md).',
-    ...(rows.length === 0 ? [] : [table(['Route', 'In the activity log', 'May change something'], rows)]),
+    'The routes for records, from the table in the code. All of them need a session token. Requests and responses: [HTTP APIs](docs/apis.md).',
+    ...(rows.length === 0 ? [] : [table(['Route', 'In the activity log', 'May change data'], rows)]),
   ].join('\n\n');
 }
 
@@ -200,14 +200,14 @@ function describePublicApi(version: string): string {
       return [
         `## ${method.toUpperCase()} ${path}`,
         `${summary}.${description ? ` ${description}` : ''}`,
-        schema ? `Answers ${status} with:` : `Answers ${status}.`,
+        schema ? `Returns ${status} with:` : `Returns ${status}.`,
         ...(schema ? [fence('json', JSON.stringify(schema, null, 2))] : []),
       ].join('\n\n');
     }),
   );
   return [
     '# The public API',
-    'Of the same table that validates and answers. For programs there is the OpenAPI document: <a href="openapi.json">openapi.json</a>. Tokens and limits: [HTTP APIs](docs/apis.md).',
+    'From the table that validates requests and responses. Programs use the OpenAPI document: <a href="openapi.json">openapi.json</a>. Tokens and limits: [HTTP APIs](docs/apis.md).',
     ...parts,
   ].join('\n\n');
 }

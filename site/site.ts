@@ -44,7 +44,7 @@ export function buildSite({ root, base }: SiteOptions): Site {
     else problems.push(`there is no picture ${path}`);
   }
   const gone = renderMarkdown(notFound, 'docs/404.md', new Set());
-  const about = 'This address is not there';
+  const about = 'This page does not exist';
   const framed = {
     name: '404',
     title: 'Not found',

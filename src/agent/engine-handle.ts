@@ -104,6 +104,7 @@ export function createEngineHandle(
     storedMeanings: {
       codeMeanings: (...given) => current.engine.storedMeanings.codeMeanings(...given),
       checkMetric: (...given) => current.engine.storedMeanings.checkMetric(...given),
+      checkSegment: (...given) => current.engine.storedMeanings.checkSegment(...given),
     },
     get workflows() {
       return current.engine.workflows;

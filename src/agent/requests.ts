@@ -174,9 +174,7 @@ export interface WriteOptions extends CallOptions {
    * not execute the write. The answer then has no effects, and the database has not checked the values. Default false.
    */
   readonly onlyReads?: boolean;
-  /**
-   * Nested writes are limited to the relations that code allows (`allowNestedWrites`). Tools set this. Default false.
-   */
+  /** Limits nested writes to the relations that code allows (`allowNestedWrites`). Tools set this. Default false. */
   readonly onlyAllowedRelations?: boolean;
   /**
    * For an approved write: called before the commit with the current effects, to compare them with `found.effects` of
@@ -322,6 +320,8 @@ export interface CollectionDescription extends Meaning {
   readonly relations: readonly RelationDescription[];
   /** Names that a list accepts as `segment`. */
   readonly segments: readonly string[];
+  /** What segments are, by name. Absent if the console describes none. */
+  readonly segmentDescriptions?: Readonly<Record<string, string>>;
   /** The metrics that measures of an aggregate may name, with what they are. */
   readonly metrics: readonly { readonly name: string; readonly description?: string }[];
   /** The fields that only aggregates show, and what those may group by and filter. Absent without a minimum group size. */
@@ -392,8 +392,8 @@ export interface RelationDescription extends Meaning {
   /** The relation's own columns; they hold the key of the foreign collection. */
   readonly columns: readonly string[];
   /**
-   * To-one: the fields of the foreign collection that `columns` hold, if they are not its key. Empty if the foreign
-   * record refers to this one, or if a field is hidden from the caller.
+   * To-one: the fields of the foreign collection that `columns` hold, if they are not its key, in its order. Empty if
+   * the foreign record refers to this one, or if a field is hidden from the caller.
    */
   readonly references?: readonly string[];
 }

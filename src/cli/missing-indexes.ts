@@ -4,6 +4,7 @@ import { type Caller, fullAccess } from '../core/caller.ts';
 import { type Finding, note, ok } from '../core/config/findings.ts';
 import type { Config } from '../core/config.ts';
 import type { PlainFilter } from '../core/filter.ts';
+import { readMeanings } from '../store/permissions/meanings.ts';
 import { withStore } from './storage.ts';
 import { isStorageThere, openExamined } from './unclear-filters.ts';
 
@@ -13,7 +14,7 @@ export async function checkIndexes(config: Config): Promise<Finding | undefined>
   if (!engine) return undefined;
   try {
     const caller = { id: 0, timezone: 'UTC', tags: {}, permissionLevel: 'admin' } as unknown as Caller;
-    const { missing, searched } = await engine.missingIndexes(fullAccess(caller), await readRowScopes(config));
+    const { missing, searched } = await engine.missingIndexes(fullAccess(caller), await readStoredFilters(config));
     const lines = [
       ...missing.map(({ uses, statement }) => `${statement} -- for ${uses.join(', ')}`),
       ...searched.map(
@@ -28,7 +29,8 @@ export async function checkIndexes(config: Config): Promise<Finding | undefined>
   }
 }
 
-async function readRowScopes(config: Config): Promise<readonly KeptFilter[]> {
+/** Row scopes, and segments of the console. */
+async function readStoredFilters(config: Config): Promise<readonly KeptFilter[]> {
   const found: KeptFilter[] = [];
   if (await isStorageThere(config))
     await withStore(config, async (store) => {
@@ -41,6 +43,9 @@ async function readRowScopes(config: Config): Promise<readonly KeptFilter[]> {
           what: `the row scope of team '${team}' on '${collection}'`,
         });
       }
+      for (const [collection, { segments }] of readMeanings(await store.meanings.list()).collections)
+        for (const [name, { filter }] of segments)
+          found.push({ collection, filter, what: `the segment '${name}' of '${collection}'` });
     });
   return found;
 }

@@ -9,7 +9,10 @@ import { accessOf, type Shop, sellers } from './shop.ts';
 const meanings = (collections: Readonly<Record<string, Partial<CollectionMeanings>>>): Pick<Access, 'meanings'> => ({
   meanings: {
     collections: new Map(
-      Object.entries(collections).map(([name, of]) => [name, { fields: new Map(), metrics: new Map(), ...of }]),
+      Object.entries(collections).map(([name, of]) => [
+        name,
+        { fields: new Map(), metrics: new Map(), segments: new Map(), ...of },
+      ]),
     ),
   },
 });
@@ -31,6 +34,17 @@ const ofConsole = meanings({
       ['self', { measure: { metric: 'self' } }],
       ['coded', { measure: { count: true }, description: 'From the console' }],
     ]),
+    segments: new Map([
+      [
+        'Parisians',
+        { filter: { field: 'city', operator: 'Equal', value: 'Paris' }, description: 'They live in Paris' },
+      ],
+      ['known', { filter: { field: 'secret', operator: 'Present' } }],
+      ['buyers', { filter: { some: 'orders', where: { field: 'total', operator: 'GreaterThan', value: 15 } } }],
+      ['without orders', { filter: { field: 'orders:id', operator: 'Missing' } }],
+      ['gone', { filter: { field: 'gone', operator: 'Present' } }],
+      ['Romans', { filter: { field: 'city', operator: 'Equal', value: 'Paris' }, description: 'From the console' }],
+    ]),
   },
   orders: { fields: new Map([['customer', { description: 'Who pays' }]]) },
 });
@@ -42,7 +56,16 @@ describe.each(sellers)('meanings of the console: $name', (seller) => {
       customize: (agent) =>
         agent
           .customizeCollection('customers', (customers) =>
-            customers.describe({ description: 'From code' }).describeField('name', { description: 'Of code' }),
+            customers
+              .describe({ description: 'From code' })
+              .describeField('name', { description: 'Of code' })
+              .addSegment('Romans', { field: 'city', operator: 'Equal', value: 'Rome' })
+              .addSegment('kept', async ({ collection }) => {
+                const ofConsole = await collection('customers')
+                  .list({ segment: 'Parisians' }, ['id'])
+                  .catch((error: Error) => error.message);
+                return { field: 'name', operator: 'Equal', value: String(ofConsole) };
+              }),
           )
           .addMetric('coded', { collection: 'customers', measure: { count: true }, description: 'From code' }),
     });
@@ -136,12 +159,72 @@ describe.each(sellers)('meanings of the console: $name', (seller) => {
     expect(() => check({ measure: { metric: 'in Paris' } })).toThrow(/no metric 'in Paris'/);
   });
 
+  const inSegment = async (segment: string, access: Access) =>
+    (await shop.engine.list(access, { collection: 'customers', segment, fields: ['id'], limit: 10 })).rows.flat();
+
+  test('segments that the caller could write are listed after those of code, and filter records', async () => {
+    const { segments, segmentDescriptions } = shop.engine.describe(as(), 'customers');
+    expect(segments).toEqual(['Romans', 'kept', 'Parisians', 'known', 'buyers']);
+    expect(segmentDescriptions).toEqual({ Parisians: 'They live in Paris' });
+    expect(await inSegment('Parisians', as())).toEqual([1]);
+    expect(await inSegment('buyers', as())).toEqual([2]);
+    expect(await shop.engine.count(as(), { collection: 'customers', segment: 'known' })).toBe(3);
+    const grouped = {
+      collection: 'customers',
+      segment: 'Parisians',
+      groups: ['name'],
+      measures: { n: { count: true as const } },
+    };
+    expect((await shop.engine.aggregate(as(), { ...grouped, limit: 5 })).rows).toEqual([['Ada', 1]]);
+  });
+
+  test('a segment of code precedes one of the console with its name', async () => {
+    expect(await inSegment('Romans', as())).toEqual([2]);
+  });
+
+  test('a segment with a hidden field, or on a collection that is hidden, does not exist for the caller', async () => {
+    const hidden = as(accessOf({ hidden: ['customers.secret'], denied: ['orders.browse'] }));
+    const { segments } = shop.engine.describe(hidden, 'customers');
+    expect(segments).toEqual(['Romans', 'kept', 'Parisians']);
+    const problems = await Promise.all(
+      ['known', 'buyers', 'nothing'].map((name) => inSegment(name, hidden).catch((error: Error) => error.message)),
+    );
+    expect(problems.map((problem) => `${problem}`.replace(/'(known|buyers|nothing)'/, 'X'))).toEqual(
+      Array(3).fill(expect.stringMatching(/^'customers' has no segment X\. (?!.*(known|buyers))/)),
+    );
+  });
+
+  test.each(['without orders', 'gone'])('an ambiguous or invalid segment does not exist: %s', async (name) => {
+    await expect(inSegment(name, as())).rejects.toThrow(/has no segment/);
+  });
+
+  test('a segment has the row scopes of the caller, also in conditions on related records', async () => {
+    const equal = (field: string, value: unknown) => ({ field, operator: 'Equal', value }) as const;
+    const inRome = as(accessOf({ scopes: { customers: equal('city', 'Rome') } }));
+    expect([await inSegment('Parisians', inRome), await inSegment('known', inRome)]).toEqual([[], [2]]);
+    const ownOrders = as(accessOf({ scopes: { orders: equal('id', 1) } }));
+    expect(await inSegment('buyers', ownOrders)).toEqual([]);
+  });
+
+  test('code has no segments of the console', async () => {
+    expect(await inSegment('kept', as())).toEqual([]);
+  });
+
+  test('the check of a segment names the mistake', () => {
+    const check = (filter: object) =>
+      shop.engine.storedMeanings.checkSegment(as(), 'customers', { filter: filter as never });
+    expect(() => check({ field: 'city', operator: 'Present' })).not.toThrow();
+    expect(() => check({ field: 'citty', operator: 'Present' })).toThrow(/'citty'.*Near: city/);
+    expect(() => check({ field: 'orders:id', operator: 'Missing' })).toThrow(/orders/);
+  });
+
   test('what code says is known to the console', () => {
-    const { meaning, fields, metrics } = shop.engine.storedMeanings.codeMeanings(as(), 'customers');
-    expect([meaning, [...fields], metrics]).toEqual([
+    const { meaning, fields, metrics, segments } = shop.engine.storedMeanings.codeMeanings(as(), 'customers');
+    expect([meaning, [...fields], metrics, segments]).toEqual([
       { description: 'From code' },
       [['name', { description: 'Of code' }]],
       ['coded'],
+      ['Romans', 'kept'],
     ]);
   });
 });

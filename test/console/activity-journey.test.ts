@@ -28,7 +28,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     await tab.getByLabel('E-mail').fill(server.account.email);
     await tab.getByLabel('Password').fill(server.account.password);
     await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await tab.getByRole('heading', { name: 'Last calls' }).waitFor();
+    await tab.getByRole('heading', { name: 'Latest calls' }).waitFor();
   });
   afterAll(async () => {
     await browser?.close();
@@ -56,13 +56,13 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     const address = new URL(tab.url()).searchParams;
     const found = await main().locator('tbody tr').allTextContents();
     await main().locator('tbody a').click();
-    await tab.getByRole('heading', { name: 'update' }).waitFor();
+    await tab.getByRole('heading', { name: 'Changed records' }).waitFor();
     const told = await factsOf();
     const text = `${await main().textContent()}`;
 
     expect([all > 3, address.get('record'), address.get('type')]).toEqual([true, '18', 'write']);
     expect(found.map((row) => row.replace(/\s+/g, ' '))).toEqual([
-      expect.stringMatching(/ada@example\.com.*Notebook.*update.*orders \(2 records\).*completed/),
+      expect.stringMatching(/ada@example\.com.*Notebook.*Changed records.*orders \(2 records\).*completed/),
     ]);
     expect(told).toMatchObject({
       Collection: 'orders',
@@ -77,8 +77,8 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
 
   test('the start page links to the entry of each recent call', async () => {
     await tab.goto(server.at(''));
-    await main().getByRole('link', { name: 'list on customers' }).click();
-    await tab.getByRole('heading', { name: 'list' }).waitFor();
+    await main().getByRole('link', { name: 'Listed records in customers' }).click();
+    await tab.getByRole('heading', { name: 'Listed records' }).waitFor();
     expect(await factsOf()).toMatchObject({ Collection: 'customers', Type: 'read', Outcome: 'completed' });
   });
 
@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)('in a browser without scripts', () => {
     const link = tab.locator('#answer').getByRole('link', { name: /^\d+$/ });
     const id = await link.textContent();
     await link.click();
-    await tab.getByRole('heading', { name: 'list' }).waitFor();
+    await tab.getByRole('heading', { name: 'Listed records' }).waitFor();
     expect([new URL(tab.url()).pathname, (await factsOf()).App]).toEqual([
       `/console/activity/${id}`,
       expect.stringContaining('Playground'),

@@ -76,7 +76,7 @@ describe('a value for several records', () => {
     const { browser, form } = await ask(between(10, 15), { record: ['11', '12', '13'] });
     expect(read(form)).toMatch(/Change note of 3 records.*ORD-10011 , ORD-10012 , ORD-10013/);
     const preview = await browser.press(form, 'review', { 'value.note': 'New' });
-    expect(read(preview)).toMatch(/Change note of 3 records\?.*2 records change. 1 record has this value already/);
+    expect(read(preview)).toMatch(/Change note of 3 records\?.*2 records change. 1 record already has this value/);
     expect(read(preview)).toMatch(/ORD-10011 Old New ORD-10012 Old New/);
     expect(await notes('11, 12, 13')).toEqual(['Old', 'Old', 'New']);
     const done = await browser.press(preview, 'confirm');

@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)('records in a browser', () => {
     await tab.getByText('Saved.', { exact: true }).waitFor();
     expect(await noteOf()).toBe(note);
     const changes = tab.getByRole('region', { name: 'Changes of this record' });
-    expect(await changes.textContent()).toMatch(/Ada Byron.*Console.*update.*completed/s);
+    expect(await changes.textContent()).toMatch(/Ada Byron.*Console.*Changed records.*completed/s);
     await tab.context().close();
   });
 

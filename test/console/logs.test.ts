@@ -1,5 +1,7 @@
 // The logs in the console: users find their own entries, administrators all. Entries of other users return 404.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { actionNames, toOwnName } from '../../src/api/logs/activity-actions.ts';
+import { describeAction, describeChange } from '../../src/console/ui/log-words.ts';
 import type { ActivityEntry } from '../../src/store/audit/activity-types.ts';
 import type { Account } from '../oauth/flow.ts';
 import { type ConsoleTestServer, openConsoleServer, read } from './console-server.ts';
@@ -58,6 +60,24 @@ test('days are in the timezone of the user, and filters find the entry', async (
   expect(read(inParis)).toContain('29 Mar 2026, 00:30 CET');
 });
 
+test('the action is in words, and the filter chooses it by them', async () => {
+  const { browser } = await server.browse(server.account, '/activity');
+  const page = await browser.open(server.at('/activity?action=delete'));
+  expect(rowsOf(page.html)).toBe(1);
+  expect(page.html).toContain('<option value="delete" selected>Deleted records</option>');
+  expect(read(page)).toMatch(/Notebook\S* Deleted records orders /);
+  const other = await browser.open(server.at('/activity?action=countRecords'));
+  expect(other.html).toContain('<option value="countRecords" selected>Count records</option>');
+});
+
+test('every action of the logs has words', () => {
+  const words = [...actionNames.map((name) => describeAction(toOwnName(name))), describeChange('start-rule.pause')];
+  expect(words.filter((text) => !/^[A-Z][a-z]+( [a-z]+| SQL| AI| API)*$/.test(text))).toEqual([]);
+  expect(['role.add', 'user.totp-on', 'remote-server.change', 'scope.set'].map(describeChange)).toEqual([
+    ...['Role added', 'Authenticator app added', 'Remote server changed', 'Row scope changed'],
+  ]);
+});
+
 test('an administrator finds an entry by the record, opens it, and downloads all matches as a file', async () => {
   const { browser } = await server.browse(server.account, '/activity');
   const page = await browser.open(server.at('/activity?record=42&outcome=denied'));
@@ -83,6 +103,7 @@ test('the admin log shows the values before and after', async () => {
   const entry = await browser.open(
     new URL(/<a href="([^"]+\/admin-log\/\d+)"/.exec(page.html)![1]!, server.at('')).href,
   );
-  expect(read(page)).toContain('user.set');
+  expect(read(page)).toContain('User changed');
+  expect(read(entry)).toContain('Name in the API user.set');
   expect(read(entry)).toMatch(/Before .*level user .*After .*level editor/);
 });

@@ -24,7 +24,7 @@ describe.skipIf(!hasChromium).each([
 
   const heading = (tab: Page, name: string) => tab.getByRole('heading', { name, exact: true, level: 1 }).waitFor();
 
-  test('a collection, a field, a metric and the introduction', { timeout: 120_000 }, async () => {
+  test('a collection, a field, a metric, a segment and the introduction', { timeout: 120_000 }, async () => {
     const { token } = await signedIn(server);
     const client = await connectClient('sdk 1.x', server.mcpUrl, token);
     const call = async (name: string, args: Record<string, unknown>) =>
@@ -80,7 +80,24 @@ describe.skipIf(!hasChromium).each([
     const { rows } = await call('aggregate', { collectionName: 'orders', measures });
     expect(rows[0][0]).toBeCloseTo(Number(paid!.total), 2);
 
-    await tab.getByRole('link', { name: 'Meanings' }).first().click();
+    await tab.getByRole('link', { name: 'New segment' }).click();
+    await heading(tab, 'New segment');
+    await tab.getByLabel('Name').fill('paid orders');
+    await tab.getByLabel('Add condition: field').first().selectOption('status');
+    await tab.getByRole('button', { name: 'Add condition', exact: true }).click();
+    await tab.getByLabel('status: how to compare').selectOption('Equal');
+    await tab.getByLabel('status: value').fill('paid');
+    await tab.getByRole('button', { name: 'Count records' }).click();
+    await tab.getByText(/^\d+ of the [\d,]+ orders that you see match$/).waitFor();
+    await judge('segment');
+    await save();
+    await tab.getByRole('link', { name: 'paid orders' }).click();
+    await tab.getByRole('link', { name: 'View its records' }).click();
+    await heading(tab, 'orders');
+    expect(await tab.getByLabel('Segment').inputValue()).toBe('paid orders');
+    await judge('records of a segment');
+
+    await tab.goto(server.at('/meanings'));
     await heading(tab, 'Meanings');
     await tab.getByLabel('Introduction').fill('A shop for outdoor equipment.');
     await save();

@@ -19,12 +19,15 @@ beforeAll(async () => {
         agent
           .addMetric('coded', { collection: 'orders', measure: { count: true }, description: 'Of code' })
           .customizeCollection('orders', (orders) =>
-            orders.describeField('total', { description: 'With tax', examples: [12.5] }).addField('size', {
-              columnType: 'Enum',
-              enumValues: ['small', 'large'],
-              dependencies: ['number'],
-              getValues: (records) => records.map(() => 'small'),
-            }),
+            orders
+              .addSegment('of code', { field: 'id', operator: 'Present' })
+              .describeField('total', { description: 'With tax', examples: [12.5] })
+              .addField('size', {
+                columnType: 'Enum',
+                enumValues: ['small', 'large'],
+                dependencies: ['number'],
+                getValues: (records) => records.map(() => 'small'),
+              }),
           );
       },
     },
@@ -81,7 +84,7 @@ describe('a collection', () => {
     expect(page.status).toBe(400);
     expect(notesOf(page)).toEqual([
       'At most 500 characters. This text has 501.',
-      `At most 60 characters on a line. &#39;${'b'.repeat(60)}…&#39; has more.`,
+      `At most 60 characters on a line. &#39;${'b'.repeat(60)}…&#39; is longer.`,
     ]);
     expect(shownIn(page, 'description')).toBe(long);
     expect(shownIn(page, 'synonyms')).toContain('buyers');
@@ -91,6 +94,7 @@ describe('a collection', () => {
     expect((await open('/meanings/nothing')).status).toBe(404);
     expect((await open('/meanings/orders/fields/nothing')).status).toBe(404);
     expect((await open('/meanings/orders/metrics/nothing')).status).toBe(404);
+    expect((await open('/meanings/orders/segments/nothing')).status).toBe(404);
   });
 });
 
@@ -133,11 +137,11 @@ describe('a field', () => {
   });
 
   test.each<[string, string, Record<string, string>, RegExp, string]>([
-    ['many examples', 'id', { examples: '1\n2\n3\n4\n5\n6' }, /At most 5 examples\. These are 6\./, 'examples'],
+    ['many examples', 'id', { examples: '1\n2\n3\n4\n5\n6' }, /At most 5 examples\. You entered 6\./, 'examples'],
     ['an example that is no number', 'id', { examples: '1\ntwo' }, /Enter numbers/, 'examples'],
     ['a long unit', 'id', { unit: 'u'.repeat(31) }, /At most 30 characters\. This text has 31\./, 'unit'],
     ['a value without a meaning', 'note', { values: 'A1 = By air\nB2' }, /equals sign.*&#39;B2&#39;/, 'values'],
-    ['a value twice', 'note', { values: 'A1 = By air\nA1 = By sea' }, /&#39;A1&#39; is there twice/, 'values'],
+    ['a value twice', 'note', { values: 'A1 = By air\nA1 = By sea' }, /&#39;A1&#39; is listed twice/, 'values'],
   ])('%s: refused, and the text stays', async (_, field, typed, problem, control) => {
     const page = await send(`/meanings/orders/fields/${field}`, { description: 'Kept', ...typed });
     expect([page.status, notesOf(page)]).toEqual([400, [expect.stringMatching(problem)]]);
@@ -213,7 +217,7 @@ describe('a metric', () => {
     const metric = { measure: { count: true }, filter } as const;
     await server.store.meanings.set(subject, metric, { before: null });
     const page = await open('/meanings/orders/metrics/old');
-    expect(notesOf(page)).toEqual([expect.stringContaining('The stored conditions are not in this form')]);
+    expect(notesOf(page)).toEqual([expect.stringContaining('This form cannot show the stored conditions')]);
     expect(notesOf(await open('/meanings/orders/metrics/paid%20share'))).toEqual([]);
     await server.store.meanings.set(subject, null, { before: metric });
   });
@@ -238,6 +242,99 @@ describe('a metric', () => {
   test('is deleted', async () => {
     await send('/meanings/orders/metrics/paid%20orders', {}, 'delete');
     expect((await described('orders')).metrics).not.toHaveProperty('paid orders');
+  });
+});
+
+describe('a segment', () => {
+  const condition = (field: string, operator: string, value: string) => ({
+    ...{ 'c.0.group': '', 'c.0.field': field, 'c.0.operator': operator, 'c.0.value': value },
+  });
+  const paid = condition('status', 'Equal', 'paid');
+  const count = async (where: string) =>
+    Number((await server.ask(`SELECT count(*) AS n FROM orders WHERE ${where}`))[0]!.n);
+  const listed = (segment: string, account = server.account) =>
+    call(
+      'list',
+      { collectionName: 'orders', segment, fields: ['id'], pagination: { size: 1 }, enableCount: true },
+      account,
+    );
+
+  test('is made by the builder after a count, and tools, the HTTP API and the data pages have it', async () => {
+    const form = await open('/meanings/orders/new-segment');
+    const withRow = await browser.press(form, 'add', { name: 'paid', description: 'Money is here', add: 'status' });
+    expect([withRow.status, shownIn(withRow, 'name')]).toEqual([200, 'paid']);
+    const counted = await browser.press(withRow, 'try', { 'c.0.operator': 'Equal', 'c.0.value': 'paid' });
+    const [matching, all] = [await count("status = 'paid'"), await count('1 = 1')];
+    const figures = new Intl.NumberFormat('en');
+    expect(read(counted)).toContain(
+      `${figures.format(matching)} of the ${figures.format(all)} orders that you see match`,
+    );
+    expect((await described('orders')).segments).toEqual(['of code']);
+
+    const saved = await browser.press(counted, 'save', {});
+    expect(read(saved)).toMatch(/of code Set in code paid Money is here/);
+    expect((await described('orders')).segments).toEqual({ 'of code': '', paid: 'Money is here' });
+    expect(JSON.parse(await listed('paid'))).toMatchObject({ totalCount: matching });
+    const page = await open('/data/orders?segment=paid');
+    expect(page.html).toContain('<option value="paid" selected>paid</option>');
+    expect(read(page)).toContain(`${figures.format(matching)} records`);
+    expect(read(page)).toMatch(/Segment Meaning paid Money is here/);
+  });
+
+  test('begins with the filter of a list', async () => {
+    const filter = JSON.stringify({ field: 'note', operator: 'Present' });
+    const list = await open(`/data/orders?${new URLSearchParams({ filter })}`);
+    const link = /href="([^"]*)">Save as segment</.exec(list.html)![1]!.replaceAll('&amp;', '&');
+    const page = await browser.open(new URL(link, list.url).href);
+    expect(page.html).toMatch(/name="c\.0\.field" value="note"/);
+    expect((await server.browse(kim, `/data/orders?${new URLSearchParams({ filter })}`)).page.html).not.toMatch(
+      /Save as segment/,
+    );
+    expect((await open('/meanings/orders/new-segment?filter=%5B')).status).toBe(200);
+  });
+
+  test('with a hidden field does not exist for others', async () => {
+    await send('/meanings/orders/new-segment', { name: 'large', ...condition('total', 'GreaterThan', '50') });
+    expect(JSON.parse(await listed('large')).totalCount).toBe(await count('total > 50'));
+    expect((await described('orders', kim)).segments).toEqual({ 'of code': '', paid: 'Money is here' });
+    expect(await listed('large', kim)).toMatch(/'orders' has no segment 'large'/);
+    expect(await listed('larg', kim)).not.toMatch(/large/);
+    const { page } = await server.browse(kim, '/data/orders?segment=large');
+    expect([page.status, read(page)]).toEqual([400, expect.stringMatching(/orders\S* has no segment \S*large/)]);
+    expect(page.html).not.toContain('<option value="large"');
+  });
+
+  test('is changed, shows its conditions, and is deleted', async () => {
+    const page = await open('/meanings/orders/segments/large');
+    expect(page.html).toMatch(/name="c\.0\.field" value="total"/);
+    await browser.press(page, 'save', { 'c.0.value': '100' });
+    expect(JSON.parse(await listed('large')).totalCount).toBe(await count('total > 100'));
+    await send('/meanings/orders/segments/large', {}, 'delete');
+    expect(await listed('large')).toMatch(/has no segment/);
+  });
+
+  test('that somebody else changed meanwhile is not overwritten', async () => {
+    const page = '/meanings/orders/segments/paid';
+    const mine = await open(page);
+    await send(page, { description: 'Of the other' });
+    const told = await browser.press(mine, 'save', { description: 'Mine' });
+    expect([told.status, notesOf(told)]).toEqual([400, [expect.stringContaining('Somebody else has changed this')]]);
+    expect((await described('orders')).segments.paid).toBe('Of the other');
+  });
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['without a name', { ...paid }, /Enter a name\./],
+    ['with the name of another', { name: 'paid', ...paid }, /exists already/],
+    ['with the name of one of code', { name: 'of code', ...paid }, /exists already/],
+    ['without a condition', { name: 'n' }, /Add a condition\./],
+    ['with an empty condition', { name: 'n', ...paid, 'c.0.value': '' }, /A condition has no value/],
+    ['with a wrong value', { name: 'n', ...condition('total', 'GreaterThan', 'much') }, /total.*much/],
+    ['with a long description', { name: 'n', ...paid, description: 'd'.repeat(501) }, /At most 500 characters/],
+  ])('%s: refused, and nothing is lost', async (_, typed, problem) => {
+    const page = await send('/meanings/orders/new-segment', { description: 'Kept', ...typed });
+    expect([page.status, notesOf(page)]).toEqual([400, [expect.stringMatching(problem)]]);
+    expect(shownIn(page, 'description')).toBe(typed.description ?? 'Kept');
+    expect((await described('orders')).segments).not.toHaveProperty('n');
   });
 });
 
@@ -271,7 +368,15 @@ describe('the introduction', () => {
 
 test('only administrators open the pages and change meanings', async () => {
   const { browser: kims } = await server.browse(kim);
-  const pages = ['', '/orders', '/orders/fields/status', '/orders/new-metric', '/orders/metrics/revenue'];
+  const pages = [
+    '',
+    '/orders',
+    '/orders/fields/status',
+    '/orders/new-metric',
+    '/orders/metrics/revenue',
+    '/orders/new-segment',
+    '/orders/segments/paid',
+  ];
   for (const page of pages) expect((await kims.open(server.at(`/meanings${page}`))).status).toBe(404);
   const page = await open('/meanings/orders');
   const sent = await kims.open(page.url, {
@@ -291,6 +396,7 @@ test('changes are in the admin log', async () => {
   const log = read(await open('/admin-log?resource=meaning'));
   expect(log).toMatch(/meaning/);
   expect(log).toMatch(/orders\.status/);
+  expect(log).toMatch(/orders\.paid/);
 });
 
 test('what is stored about a field that does not exist any more is shown, and can be deleted', async () => {

@@ -1,15 +1,16 @@
 // Controls that choose a record by its name have the value that is stored: of a foreign key to another column than the
-// key, and of a composite key.
+// key, of a foreign key of several columns, and of a composite key.
 import { beforeAll, expect, test } from 'vitest';
-import { servers } from '../databases.ts';
+import { servers, type TestDatabase } from '../databases.ts';
 import { createBrowser } from '../oauth/flow.ts';
 import { startServer, type TestServer } from '../server.ts';
-import { runSql } from '../sql/schemas.ts';
+import { askSql, runSql } from '../sql/schemas.ts';
 
 const sqlite = servers.find(({ dialect }) => dialect === 'sqlite');
 let server: TestServer;
+let database: TestDatabase;
 beforeAll(async () => {
-  const database = await sqlite!.create();
+  database = await sqlite!.create();
   await runSql(database, [
     'create table countries (id integer primary key, code integer not null unique, name text not null)',
     "insert into countries values (1, 47, 'Norway'), (2, 46, 'Sweden')",
@@ -21,6 +22,12 @@ beforeAll(async () => {
     "insert into passports values ('P-7', 7)",
     'create table shelves (hall integer not null, place text not null, name text not null, primary key (hall, place))',
     "insert into shelves values (1, 'a', 'Screws'), (2, 'b|c', 'Nails')",
+    `create table boxes (id integer not null primary key, label text not null, at_place text, in_hall integer,
+      foreign key (at_place, in_hall) references shelves (place, hall))`,
+    "insert into boxes values (1, 'Box 1', 'a', 1), (2, 'Box 2', null, null)",
+    'create table halls (id integer not null primary key, name text not null)',
+    `create table keys (id integer not null primary key, label text not null, hall integer references halls (id),
+      place text, foreign key (hall, place) references shelves (hall, place))`,
   ]);
   server = await startServer({ database: database.url });
   return async () => {
@@ -59,6 +66,42 @@ test('a key is typed, also where records of another collection refer to it', asy
   const { html } = await open('/create/people');
   expect(choicesOf(html, 'value.id')).toEqual([]);
   expect(html).toMatch(/<input[^>]* name="value\.id"/);
+});
+
+test('a foreign key of several columns is chosen by name, and its columns have the values of that record', async () => {
+  const stored = (id: number) => askSql(database, `select in_hall, at_place from boxes where id = ${id}`);
+  const browser = createBrowser();
+  const first = await browser.open(`${server.consoleUrl}/data/boxes/1/edit`);
+  const page = await browser.press(first, 'sign-in', { ...server.account });
+  const choices = [
+    ['', 'None'],
+    ['a|1', 'Screws'],
+    ['b\\|c|2', 'Nails'],
+  ];
+  const control = /name="(choice\.[^"]+)"/.exec(page.html)?.[1] ?? '';
+  expect(choicesOf(page.html, control)).toEqual(choices);
+  expect(page.html).toContain('<option value="a|1" selected>Screws');
+  expect(page.html).not.toMatch(/name="value\.(in_hall|at_place)"/);
+  const preview = await browser.press(page, 'review', { [control]: 'b\\|c|2' });
+  const again = await browser.press(preview, 'edit', {});
+  expect(again.html).toContain('<option value="b\\|c|2" selected>Nails');
+  await browser.press(await browser.press(again, 'review', {}), 'confirm', {});
+  expect(await stored(1)).toEqual([{ in_hall: 2, at_place: 'b|c' }]);
+
+  const unchanged = await browser.press(await browser.open(page.url), 'review', { 'value.label': 'Box one' });
+  expect(unchanged.html).not.toMatch(/>\s*(in_hall|at_place)\s*</);
+  const create = await browser.open(`${server.consoleUrl}/create/boxes`);
+  expect(choicesOf(create.html, control)).toEqual(choices);
+  const created = await browser.press(create, 'review', { 'value.label': 'Box 3', [control]: 'a|1' });
+  await browser.press(created, 'confirm', {});
+  expect(await stored(3)).toEqual([{ in_hall: 1, at_place: 'a' }]);
+});
+
+test('a column of two foreign keys is chosen by the single one, and the other columns are typed', async () => {
+  const { html } = await open('/create/keys');
+  expect(html).toMatch(/<select[^>]* name="value\.hall"/);
+  expect(html).toMatch(/<(input|textarea)[^>]* name="value\.place"/);
+  expect(html).not.toContain('choice.');
 });
 
 test('a workflow is started and tried on a record with a composite key, chosen by its name', async () => {

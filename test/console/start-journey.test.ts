@@ -85,7 +85,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await tab.bringToFront();
     const arrived = await tab.getByText('The first call has arrived').locator('..').textContent();
     await tab.getByRole('link', { name: 'Continue' }).click();
-    await tab.getByRole('heading', { name: 'Last calls' }).waitFor();
+    await tab.getByRole('heading', { name: 'Latest calls' }).waitFor();
     const rows = await tab.getByRole('row').allTextContents();
     const apps = await tab
       .getByRole('main')
@@ -93,8 +93,8 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       .count();
     await tab.close();
     expect([command, waiting]).toEqual([`claude mcp add --transport http portico ${testServer.mcpUrl}`, 1]);
-    expect(arrived).toMatch(/Notebook called list on orders, less than a minute ago\. Continue/);
-    expect(rows.at(-1)?.replace(/\s+/g, ' ')).toMatch(/list on orders ?Notebook ?completed/);
+    expect(arrived).toMatch(/Notebook: Listed records in orders, less than a minute ago\. Continue/);
+    expect(rows.at(-1)?.replace(/\s+/g, ' ')).toMatch(/Listed records in orders ?Notebook ?completed/);
     expect([apps, violations]).toEqual([1, []]);
   });
 

@@ -80,7 +80,7 @@ describe('a person who turned it on', () => {
     const { content } = mailsTo(kim.email)[0]!;
     expect(content).toMatch(/^Subject: 2 items are waiting for you at My organization$/m);
     expect(content).toContain('Hello Kim,');
-    expect(content).toContain('- Approval: update on orders');
+    expect(content).toContain('- Approval: Change records of orders');
     expect(content).toContain(server.at('/inbox'));
     expect(content).not.toMatch(/secret|\b1[12]\b\s*of|ORD-/);
     expect(mailsTo(server.account.email)).toEqual([]);

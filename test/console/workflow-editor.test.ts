@@ -256,7 +256,7 @@ test('of two who edit one step, the later is told, and can save with open eyes',
   });
   const lateOne = await ada.press(mine, 'save', { 'text-title': 'Mine' });
   expect(lateOne.status).toBe(409);
-  expect(read(lateOne)).toContain('Version 2 was saved meanwhile. It changes this step, too.');
+  expect(read(lateOne)).toContain('Version 2 was saved in the meantime. It changes this step, too.');
   expect(lateOne.html).toContain('value="Mine"');
   expect(read(await ada.press(lateOne, 'save'))).toContain('Published.');
   expect((await stored(id)).steps[2]).toMatchObject({ id: 'ask', title: 'Mine' });
@@ -316,7 +316,7 @@ describe('the order of the steps', () => {
     const id = await publish(all);
     const page = await ada.open(server.at(`/workflows/${id}/steps/late`));
     const deleted = await ada.press(page, 'delete', { to: 'refund' });
-    expect(read(deleted)).toContain('Look now leads to Refund. 2 more steps without a way to them were deleted.');
+    expect(read(deleted)).toContain('Look now leads to Refund. 2 more steps that nothing leads to were deleted.');
     expect((await stored(id)).steps.map((step) => step.id)).toEqual(['look', 'refund']);
   });
 

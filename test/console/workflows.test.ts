@@ -168,7 +168,7 @@ describe('the list and the editor', () => {
       definition: JSON.stringify(definition({ name: 'Mine' })),
     });
     expect(late.status).toBe(409);
-    expect(read(late)).toContain('Version 2, saved meanwhile');
+    expect(read(late)).toContain('Version 2, saved in the meantime');
     expect(late.html).toContain('Theirs');
     const saved = await mine.browser.press(late, 'save', { definition: JSON.stringify(definition({ name: 'Mine' })) });
     expect(read(saved)).toContain('Mine');

@@ -38,6 +38,7 @@ export const consoleForms: Readonly<Record<'admin' | 'member' | 'open', readonly
     ...['/people/new', '/people/:id', '/teams', '/teams/:name', '/teams/:name/:collection'],
     ...['/meanings', '/meanings/:collection', '/meanings/:collection/fields/:field'],
     ...['/meanings/:collection/new-metric', '/meanings/:collection/metrics/:metric'],
+    ...['/meanings/:collection/new-segment', '/meanings/:collection/segments/:segment'],
     ...['/roles', '/roles/:name', '/roles/:name/:collection', '/rights', '/settings'],
   ],
   member: [

@@ -27,6 +27,7 @@ const plain: Readonly<Record<string, string>> = {
   'meanings-collection': '/meanings/orders',
   'meanings-field': '/meanings/orders/fields/status',
   'meanings-metric': '/meanings/orders/new-metric',
+  'meanings-segment': '/meanings/orders/new-segment',
   teams: '/teams',
   team: '/teams/Operations',
   collections: '/collections',

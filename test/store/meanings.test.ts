@@ -16,24 +16,29 @@ describe.each(variants)('meanings on $name', (variant) => {
     const read = async () => {
       const { introduction, collections } = (await other.permissions.accessOf(id))!.meanings!;
       const found = collections.get('orders');
-      return [introduction, found?.meaning, found?.fields.get('status'), found?.metrics.get('paid')];
+      const [field, ofMetrics] = [found?.fields.get('status'), found?.metrics.get('paid')];
+      return [introduction, found?.meaning, field, ofMetrics, found?.segments.get('late')];
     };
     const values = { 2: 'The money arrived', 10: 'Sent é' };
     const metric = { measure: { count: true }, filter: { field: 'status', operator: 'Equal', value: 2 } };
 
-    expect(await read()).toEqual([undefined, undefined, undefined, undefined]);
+    const segment = { filter: { field: 'status', operator: 'Equal', value: 'late' }, description: 'Not sent yet' };
+
+    expect(await read()).toEqual([undefined, undefined, undefined, undefined, undefined]);
     await one.meanings.set({ kind: 'introduction' }, 'A tea shop.', { before: null, by: id });
     await one.meanings.set(orders, { description: 'Sold tea' }, { before: null, by: id });
     await one.meanings.set(status, { values, hiddenByDefault: true }, { before: null, by: id });
     await one.meanings.set({ kind: 'metric', collection: 'orders', name: 'paid' }, metric, { before: null, by: id });
+    await one.meanings.set({ kind: 'segment', collection: 'orders', name: 'late' }, segment, { before: null, by: id });
     expect(await read()).toEqual([
       'A tea shop.',
       { description: 'Sold tea' },
       { values, hiddenByDefault: true },
       metric,
+      segment,
     ]);
     await one.meanings.set(status, null, { before: { values, hiddenByDefault: true }, by: id });
-    expect(await read()).toEqual(['A tea shop.', { description: 'Sold tea' }, undefined, metric]);
+    expect(await read()).toEqual(['A tea shop.', { description: 'Sold tea' }, undefined, metric, segment]);
   });
 
   test('a change of what somebody else has changed meanwhile is refused, also at the same time', async () => {
@@ -87,6 +92,12 @@ describe.each(variants)('meanings on $name', (variant) => {
       'a metric with a long description',
       { kind: 'metric', collection: 'orders', name: 'n' },
       { measure: { count: true }, description: 'a'.repeat(501) },
+      'at most 500 characters',
+    ],
+    [
+      'a segment with a long description',
+      { kind: 'segment', collection: 'orders', name: 'n' },
+      { filter: { field: 'status', operator: 'Present' }, description: 'a'.repeat(501) },
       'at most 500 characters',
     ],
   ])('%s is refused, and changes nothing', async (_, subject, value, problem) => {

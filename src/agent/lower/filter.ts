@@ -11,6 +11,7 @@ import type { Filter, Path } from '../plan/types.ts';
 import { resolveUnambiguous } from '../resolve/ambiguity.ts';
 import { prependRelations, resolveFilter } from '../resolve/filter.ts';
 import { pathTo } from '../resolve/paths.ts';
+import { visibleSegments } from '../resolve/stored-definitions.ts';
 import { type CollectionView, isQueryVisible, scopeViewOf } from '../resolve/visibility.ts';
 import { checkSearch, searchFilter } from './search.ts';
 import { always, and, join, never, not } from './simplify.ts';
@@ -65,7 +66,10 @@ function lowerSegment(name: string, lowering: Lowering): MaybePromise<Filter> {
   const { segments } = collection.rules;
   const found = segments.get(name);
   if (!found) {
-    const near = suggestNames(String(name), segments.keys());
+    const ofConsole = visibleSegments(lowering.view);
+    const stored = ofConsole.get(name);
+    if (stored) return lowerFilter(stored.filter, lowering);
+    const near = suggestNames(String(name), [...segments.keys(), ...ofConsole.keys()]);
     return fail('UNKNOWN_SEGMENT', { collection: collection.name, segment: String(name), near });
   }
   const { definition, at } = found;

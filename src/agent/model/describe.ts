@@ -1,4 +1,5 @@
 // Describes collections to a caller. Hidden fields are never counted, named or hinted at.
+import type { StoredSegment } from '../../core/caller/meanings.ts';
 import type { Access } from '../../core/caller.ts';
 import type { PlainGroup } from '../../core/filter/measures.ts';
 import type { CollectionDescription, CollectionSummary, FieldDescription } from '../requests.ts';
@@ -13,9 +14,10 @@ interface VisibleFields {
   readonly relations: readonly Relation[];
 }
 
-interface VisibleMetric {
-  readonly name: string;
-  readonly description?: string;
+interface VisibleDefinitions {
+  readonly metrics: CollectionDescription['metrics'];
+  /** Those of the console. */
+  readonly segments: ReadonlyMap<string, StoredSegment>;
 }
 
 export function summarizeCollection(access: Access, collection: Collection, visible: VisibleFields): CollectionSummary {
@@ -42,9 +44,12 @@ export function describeCollection(
   collection: Collection,
   { columns, relations }: VisibleFields,
   aggregated: readonly Column[],
-  metrics: readonly VisibleMetric[],
+  { metrics, segments }: VisibleDefinitions,
 ): CollectionDescription {
   const { minGroupSize } = collection.rules;
+  const segmentTexts = [...segments].flatMap(([name, { description }]) =>
+    description === undefined ? [] : [[name, description] as const],
+  );
   const displayField = findDisplayField(
     collection,
     columns,
@@ -82,7 +87,8 @@ export function describeCollection(
         ...(references && { references }),
       };
     }),
-    segments: [...collection.rules.segments.keys()],
+    segments: [...collection.rules.segments.keys(), ...segments.keys()],
+    ...(segmentTexts.length > 0 && { segmentDescriptions: Object.fromEntries(segmentTexts) }),
     metrics,
     ...(minGroupSize && {
       aggregates: {
@@ -99,10 +105,10 @@ export function describeCollection(
   };
 }
 
-/** Undefined if the relation holds the key of the foreign collection. */
+/** Undefined if the relation holds the key of the foreign collection, in its order. */
 function findReferences(access: Access, { to, on, inverse }: Relation): readonly string[] | undefined {
   const held = on.map((pair) => pair.to);
-  if (!inverse && held.length === to.key.length && held.every((column) => to.key.includes(column))) return undefined;
+  if (!inverse && held.length === to.key.length && held.every((column, at) => to.key[at] === column)) return undefined;
   const isVisible = ({ name }: Column) => to.fields.has(name) && access.field(to.name, name) !== 'hidden';
   return !inverse && held.every(isVisible) ? held.map(({ name }) => name) : [];
 }

@@ -29,6 +29,7 @@ import type {
 import { toInternalPath } from '../resolve/internal-names.ts';
 import { visibleMetrics } from '../resolve/measures.ts';
 import { resolveName, resolveSort } from '../resolve/names.ts';
+import { visibleSegments } from '../resolve/stored-definitions.ts';
 import { aggregateViewOf, type CollectionView, hasOnlyAggregates, mayBrowse, viewOf } from '../resolve/visibility.ts';
 import { aggregateFrom } from './aggregate.ts';
 import { runAggregateHooks } from './aggregate-hooks.ts';
@@ -273,7 +274,9 @@ export function describe({ model }: Operations, access: Access, name: string): C
     ...[...collection.rules.metrics].map(([metric, { definition }]) => [metric, definition] as const),
     ...visibleMetrics(view),
   ].map(([metric, { description }]) => ({ name: metric, ...(description !== undefined && { description }) }));
-  return describeCollection(access, collection, viewOf(access, collection), view.columns, metrics);
+  const ofCaller = viewOf(access, collection);
+  const more = { metrics, segments: visibleSegments(ofCaller) };
+  return describeCollection(access, collection, ofCaller, view.columns, more);
 }
 
 type ListConditions = Omit<ListRequest, 'collection'>;

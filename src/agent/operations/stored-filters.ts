@@ -2,14 +2,15 @@
 // conditions through to-many relations must be unambiguous (agent/resolve/ambiguity.ts). They keep their old meaning
 // when used, and are reported when a user views or saves them. Stored meanings: what administrators say about collections
 // in the console (core/caller/meanings.ts), which code precedes.
-import type { FieldMeaning, Meaning, StoredMetric } from '../../core/caller/meanings.ts';
+import type { FieldMeaning, Meaning, StoredMetric, StoredSegment } from '../../core/caller/meanings.ts';
 import type { Access } from '../../core/caller.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import { type Ambiguity, findAmbiguities, makeExplicit } from '../resolve/ambiguity.ts';
 import { resolveFilter } from '../resolve/filter.ts';
 import { checkStoredMetric } from '../resolve/measures.ts';
-import { aggregateViewOf, type CollectionView, internalViewOf, scopeViewOf } from '../resolve/visibility.ts';
+import { checkStoredSegment } from '../resolve/stored-definitions.ts';
+import { aggregateViewOf, type CollectionView, internalViewOf, scopeViewOf, viewOf } from '../resolve/visibility.ts';
 import { getCollection, momentOf, type Operations } from './call.ts';
 import { findResidualFilterField } from './read-only-scopes.ts';
 
@@ -82,6 +83,7 @@ export interface CodeMeanings {
   /** Of the fields and relations that code describes. */
   readonly fields: ReadonlyMap<string, FieldMeaning>;
   readonly metrics: readonly string[];
+  readonly segments: readonly string[];
 }
 
 export interface StoredMeaningChecks {
@@ -89,6 +91,8 @@ export interface StoredMeaningChecks {
   codeMeanings(access: Access, collection: string): CodeMeanings;
   /** Throws as an aggregate of the caller would. */
   checkMetric(access: Access, collection: string, metric: StoredMetric): void;
+  /** Throws as a list of the caller would. */
+  checkSegment(access: Access, collection: string, segment: StoredSegment): void;
 }
 
 function createStoredMeaningChecks(ops: Operations): StoredMeaningChecks {
@@ -98,11 +102,16 @@ function createStoredMeaningChecks(ops: Operations): StoredMeaningChecks {
       const described = [...fields].flatMap(([field, each]) =>
         each.codeMeaning ? [[field, each.codeMeaning] as const] : [],
       );
-      return { meaning: codeMeaning, fields: new Map(described), metrics: [...rules.metrics.keys()] };
+      const [metrics, segments] = [[...rules.metrics.keys()], [...rules.segments.keys()]];
+      return { meaning: codeMeaning, fields: new Map(described), metrics, segments };
     },
     checkMetric(access, name, metric) {
       const view = aggregateViewOf(access, getCollection(ops.model, access, name, 'aggregates'));
       checkStoredMetric(view, metric, momentOf(ops, access, {}));
+    },
+    checkSegment(access, name, segment) {
+      const view = viewOf(access, getCollection(ops.model, access, name, 'aggregates'));
+      checkStoredSegment(view, segment, momentOf(ops, access, {}));
     },
   };
 }

@@ -2,12 +2,11 @@
 // derived from other measures. Checks types before a database is asked.
 
 import type { StoredMetric } from '../../core/caller/meanings.ts';
-import { fail, isAppError } from '../../core/errors.ts';
+import { fail } from '../../core/errors.ts';
 import type { PlainExpression } from '../../core/filter/expression.ts';
 import { MAX_MEASURES, type PlainMeasures } from '../../core/filter/measures.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import { suggestNames } from '../../core/suggestions.ts';
-import { createMoment } from '../lower/dates.ts';
 import type { Column, Metric, Moment } from '../model/types.ts';
 import type { Expression } from '../plan/types.ts';
 import type { PrimitiveType } from '../sources/column-types.ts';
@@ -29,6 +28,7 @@ import {
   scaleOfMeasure,
   type WindowMeasure,
 } from './resolved-measures.ts';
+import { createVisibleDefinitions } from './stored-definitions.ts';
 import type { CollectionView } from './visibility.ts';
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
@@ -242,32 +242,8 @@ function findMetric(home: Home, name: string): Metric | StoredMetric | undefined
 const storedMetricsOf = ({ view, metrics }: Home): ReadonlyMap<string, StoredMetric> =>
   metrics.length > 0 ? new Map() : visibleMetrics(view);
 
-const visibleMetricsCache = new WeakMap<CollectionView, ReadonlyMap<string, StoredMetric>>();
-
-/** The metrics of the console that the caller could write: a metric with a hidden field does not exist for them. */
-export function visibleMetrics(view: CollectionView): ReadonlyMap<string, StoredMetric> {
-  let visible = visibleMetricsCache.get(view);
-  if (!visible) {
-    const stored = [...view.visibility.storedMetrics(view.collection)];
-    visible = new Map(stored.filter(([name, metric]) => isWritable(view, name, metric)));
-    visibleMetricsCache.set(view, visible);
-  }
-  return visible;
-}
-
-/** The names and types of a metric do not depend on the time. */
-const anyMoment = createMoment(0, 'UTC');
-
-function isWritable(view: CollectionView, name: string, metric: StoredMetric): boolean {
-  if (view.collection.rules.metrics.has(name)) return false;
-  try {
-    checkStoredMetric(view, metric, anyMoment);
-    return true;
-  } catch (error) {
-    if (isAppError(error) && error.status < 500) return false;
-    throw error;
-  }
-}
+/** The metrics of the console that exist for the caller. */
+export const visibleMetrics = createVisibleDefinitions('metrics', checkStoredMetric);
 
 /** Throws as an aggregate of the caller would. */
 export function checkStoredMetric(view: CollectionView, { measure, filter }: StoredMetric, moment: Moment): void {

@@ -4,7 +4,7 @@
 // Hidden names are reported as unknown. They are: hidden fields, relations to collections without the browse
 // permission, and relations with a hidden foreign key. Errors and suggestions never mention them.
 
-import type { StoredMetric } from '../../core/caller/meanings.ts';
+import type { CollectionMeanings } from '../../core/caller/meanings.ts';
 import type { Access } from '../../core/caller.ts';
 import { fieldMeaning } from '../model/meaning.ts';
 import type { Collection, Column, Field, Relation, Route, Through } from '../model/types.ts';
@@ -35,8 +35,8 @@ interface FieldVisibility {
   canSee(collection: Collection, field: Field): boolean;
   /** Whether the field is only read if a request names it. */
   isNamedOnly(collection: Collection, column: Column): boolean;
-  /** The metrics of the console. They use the names of callers, so code has none. */
-  storedMetrics(collection: Collection): ReadonlyMap<string, StoredMetric>;
+  /** What the console defines. It uses the names of callers, so code has none of it. */
+  stored(collection: Collection): CollectionMeanings | undefined;
   /** The relation to join when the name of this one is used. */
   relationToJoin(relation: Relation): Relation;
   /** Whether row scope can hide rows of the collection. */
@@ -186,8 +186,7 @@ function createCallerVisibility(access: Access, aggregated?: Collection): FieldV
   return {
     fields: (collection) => collection.fields,
     isNamedOnly: (collection, column) => fieldMeaning(access, collection, column)?.hiddenByDefault === true,
-    storedMetrics: ({ name, isExternal }) =>
-      (isExternal ? undefined : access.meanings?.collections.get(name)?.metrics) ?? noMetrics,
+    stored: ({ name, isExternal }) => (isExternal ? undefined : access.meanings?.collections.get(name)),
     canSee(collection, field) {
       if (!isShown(collection, field.name)) return false;
       if (field.kind === 'column') return !field.route || sees(collection, field.route);
@@ -217,11 +216,10 @@ function createCallerVisibility(access: Access, aggregated?: Collection): FieldV
   }
 }
 
-const noMetrics: ReadonlyMap<string, StoredMetric> = new Map();
 /** The console does not change what code reads. */
-const ofCode: Pick<FieldVisibility, 'isNamedOnly' | 'storedMetrics'> = {
+const ofCode: Pick<FieldVisibility, 'isNamedOnly' | 'stored'> = {
   isNamedOnly: (_, { meaning }) => meaning?.hiddenByDefault === true,
-  storedMetrics: () => noMetrics,
+  stored: () => undefined,
 };
 
 function createInternalVisibility(access: Access): FieldVisibility {

@@ -120,7 +120,7 @@ const text = `
     button.addEventListener('click', async () => {
       if (isOn()) localStorage.removeItem(kept);
       else if ((await Notification.requestPermission()) === 'granted') localStorage.setItem(kept, 'on');
-      else said.textContent = 'The browser does not allow notifications of this page.';
+      else said.textContent = 'The browser does not allow notifications from this page.';
       show();
       watch();
     });

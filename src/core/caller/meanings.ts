@@ -1,4 +1,4 @@
-// What collections, fields and relations mean, and the metrics of collections: for assistants and people. Code defines
+// What collections, fields and relations mean, and the metrics and segments of collections: for assistants and people. Code defines
 // some of them, and administrators define others in the console. Those of the console are part of an `Access`, so a
 // change takes effect at once in every process.
 import type { PlainMeasure } from '../filter/measures.ts';
@@ -37,11 +37,18 @@ export interface StoredMetric {
   readonly description?: string;
 }
 
+/** A segment that administrators defined. Its names are those of callers, and it has the rights of its caller. */
+export interface StoredSegment {
+  readonly filter: PlainFilter;
+  readonly description?: string;
+}
+
 export interface CollectionMeanings {
   readonly meaning?: Meaning;
   /** Of fields and relations, by the names of callers. */
   readonly fields: ReadonlyMap<string, FieldMeaning>;
   readonly metrics: ReadonlyMap<string, StoredMetric>;
+  readonly segments: ReadonlyMap<string, StoredSegment>;
 }
 
 /** All that administrators defined in the console. */
@@ -55,7 +62,7 @@ export interface StoredMeanings {
 export type MeaningSubject =
   | { readonly kind: 'introduction' }
   | { readonly kind: 'collection'; readonly collection: string }
-  | { readonly kind: 'field' | 'metric'; readonly collection: string; readonly name: string };
+  | { readonly kind: 'field' | 'metric' | 'segment'; readonly collection: string; readonly name: string };
 
 export const MAX_INTRODUCTION = 2000;
 /** Of one field in the console. */

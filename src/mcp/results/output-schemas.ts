@@ -54,7 +54,7 @@ const schemas: Readonly<Record<string, Schema>> = {
     key: { type: ['string', 'array'] },
     fields: record,
     relations: record,
-    segments: texts,
+    segments: { type: ['object', 'array'] },
     metrics: { type: ['object', 'array'] },
     actions: record,
     operators: record,

@@ -183,7 +183,8 @@ function describedText(
     return JSON.stringify({ collections: Object.fromEntries(collections), ...note });
   };
   const hasMeanings = all.some(
-    ({ fields, relations, metrics }) => 'descriptions' in describeMeanings([...fields, ...relations, ...metrics]),
+    (each) =>
+      'descriptions' in describeMeanings([...each.fields, ...each.relations, ...each.metrics, ...segmentsOf(each)]),
   );
   const whole = format(all.length, true);
   if (fitsTokens(whole, budgetTokens)) return whole;
@@ -269,8 +270,9 @@ function meaningText({ description, unit, values = {}, examples = [], synonyms =
  * actions.
  */
 function describedObject(described: Described, full: boolean, hasMeanings: boolean) {
-  const { name, kind, key, fields, relations, segments, searchable, countable, permissions } = described;
+  const { name, kind, key, fields, relations, searchable, countable, permissions } = described;
   const { actions, charts, description, synonyms, metrics, aggregates } = described;
+  const segments = segmentsOf(described);
   return {
     name,
     ...(kind === 'view' && { kind }),
@@ -286,8 +288,8 @@ function describedObject(described: Described, full: boolean, hasMeanings: boole
     ...(relations.length > 0 && {
       relations: Object.fromEntries(relations.map((relation) => [relation.name, relationText(relation, full)])),
     }),
-    ...(segments.length > 0 && { segments }),
-    ...(metrics.length > 0 && { metrics: metricTexts(metrics, hasMeanings) }),
+    ...(segments.length > 0 && { segments: namedTexts(segments, hasMeanings) }),
+    ...(metrics.length > 0 && { metrics: namedTexts(metrics, hasMeanings) }),
     ...(actions.length > 0 && {
       actions: Object.fromEntries(actions.map((action) => [action.name, actionLine(action, full)])),
     }),
@@ -308,10 +310,16 @@ function describeAggregates({ minGroupSize, fields, by }: NonNullable<Collection
 }
 
 /** The names, or `{name: text}` if one has a description. */
-function metricTexts(metrics: CollectionDescription['metrics'], hasMeanings: boolean): object {
-  if (!hasMeanings || metrics.every(({ description }) => !description)) return metrics.map(({ name }) => name);
-  return Object.fromEntries(metrics.map(({ name, description = '' }) => [name, description]));
+function namedTexts(all: CollectionDescription['metrics'], hasMeanings: boolean): object {
+  if (!hasMeanings || all.every(({ description }) => !description)) return all.map(({ name }) => name);
+  return Object.fromEntries(all.map(({ name, description = '' }) => [name, description]));
 }
+
+const segmentsOf = ({ segments, segmentDescriptions = {} }: CollectionDescription): CollectionDescription['metrics'] =>
+  segments.map((name) => {
+    const description = Object.hasOwn(segmentDescriptions, name) ? segmentDescriptions[name] : undefined;
+    return { name, ...(description !== undefined && { description }) };
+  });
 
 /** `{zoneless: {"America/New_York": ["placed_at"]}}`. The concise form omits UTC. */
 function describeZoneless(fields: readonly FieldDescription[], full: boolean): object {

@@ -8,6 +8,7 @@ import {
   type MeaningSubject,
   type StoredMeanings,
   type StoredMetric,
+  type StoredSegment,
 } from '../../core/caller/meanings.ts';
 import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
@@ -102,8 +103,10 @@ function checkValue(subject: MeaningSubject, value: unknown): void {
   if ('name' in subject && subject.name.length > MAX_NAME)
     refuse('name', `expected a name of at most ${MAX_NAME} characters.`);
   if (typeof value !== 'object' || value === null) refuse(subject.kind, 'expected an object.');
-  const parts =
-    subject.kind === 'metric' ? { description: (value as StoredMetric).description ?? '' } : (value as FieldMeaning);
+  const isDefinition = subject.kind === 'metric' || subject.kind === 'segment';
+  const parts = isDefinition
+    ? { description: (value as StoredMetric | StoredSegment).description ?? '' }
+    : (value as FieldMeaning);
   for (const [part, expected] of findMeaningProblems(subject.kind === 'field' ? 'field' : 'collection', parts))
     refuse(part, `expected ${expected}.`);
 }
@@ -114,17 +117,19 @@ export function readMeanings(rows: readonly MeaningRow[]): StoredMeanings {
     meaning?: FieldMeaning;
     readonly fields: Map<string, FieldMeaning>;
     readonly metrics: Map<string, StoredMetric>;
+    readonly segments: Map<string, StoredSegment>;
   }
   const collections = new Map<string, Read>();
   let introduction: string | undefined;
   for (const { kind, collection, name, value } of rows) {
     const read: unknown = JSON.parse(value);
-    const of: Read = collections.get(collection) ?? { fields: new Map(), metrics: new Map() };
+    const of: Read = collections.get(collection) ?? { fields: new Map(), metrics: new Map(), segments: new Map() };
     if (kind === 'introduction') introduction = read as string;
     else collections.set(collection, of);
     if (kind === 'collection') of.meaning = read as FieldMeaning;
     else if (kind === 'field') of.fields.set(name, read as FieldMeaning);
     else if (kind === 'metric') of.metrics.set(name, read as StoredMetric);
+    else if (kind === 'segment') of.segments.set(name, read as StoredSegment);
   }
   return Object.freeze({ collections, ...(introduction !== undefined && { introduction }) });
 }

@@ -50,7 +50,7 @@ export interface MeaningRow {
   readonly kind: MeaningSubject['kind'];
   /** Empty for the introduction. */
   readonly collection: string;
-  /** Of the field, relation or metric; else empty. */
+  /** Of the field, relation, metric or segment; else empty. */
   readonly name: string;
   /** JSON. */
   readonly value: string;

@@ -11,6 +11,7 @@ import { describeLeft, describeWait, showTime } from '../../ui/times.ts';
 import { changeTables, effectTables, shownValue, valueTable } from './changes-view.ts';
 import type { Review } from './review.ts';
 import { fileLinks } from './saved-file.ts';
+import { summaries } from './tool-words.ts';
 
 interface Person {
   readonly name: string;
@@ -26,15 +27,6 @@ export interface Names {
 }
 
 const countText = (count: number): string => (count === 1 ? '1 record' : `${count} records`);
-
-/** Description of each tool's effect; `some` is a phrase such as `2 records` or `record 17`. */
-const summaries: Readonly<Record<string, (some: string, collection: string) => string>> = {
-  create: (some, collection) => `Add ${some} to ${collection}`,
-  update: (some, collection) => `Change ${some} of ${collection}`,
-  delete: (some, collection) => `Delete ${some} of ${collection}`,
-  associate: (some, collection) => `Link records to ${some} of ${collection}`,
-  dissociate: (some, collection) => `Unlink records from ${some} of ${collection}`,
-};
 
 /** Such as `Delete 2 records of customers`, or `Change ORD-10017 of orders` if the record has a name for the viewer. */
 export function summarize({ tool, collection, action, recordIds, content }: Approval, records: RecordNames): string {

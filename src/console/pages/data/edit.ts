@@ -12,7 +12,7 @@ import { collectionLink, requireCollection, under } from './access.ts';
 import { cell } from './cells.ts';
 import { type Change, fieldProblems, makeChange, previewChange } from './change.ts';
 import { changedMeanwhile, formFields, readRecord, recordInputs } from './form.ts';
-import { readLookups } from './lookup.ts';
+import { applyChoices, readLookups } from './lookup.ts';
 import { type FoundRecord, requireRecord } from './read-record.ts';
 import { createPage, deletePage, editPage, mayCreate, mayDelete, mayEdit } from './rights.ts';
 
@@ -34,7 +34,7 @@ async function formPage(target: FormTarget, request: SignedInRequest, parts: Par
   const { described, fields, title, page, back } = target;
   const { alert, problems = new Map<string, string>(), status } = shown;
   const submitted = request.req.method === 'POST' ? request.form : undefined;
-  const lookups = await readLookups(described, fields, problems, request, parts);
+  const lookups = await readLookups(described, fields, problems, request, parts, true);
   const content = html`<h1>${title}</h1>
 ${alert !== undefined && html`<div class="alert" role="alert">${alert}</div>`}
 ${openForm(request, parts, page)}${recordInputs(fields, submitted, problems, lookups)}
@@ -110,6 +110,7 @@ export async function showEdit(request: SignedInRequest, parts: Parts): Promise<
 export async function saveEdit(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const target = await requireEditable(request, parts);
   const { described, id, name, fields, back } = target;
+  applyChoices(described, fields, request);
   const changed = changedMeanwhile(fields, request.form);
   if (changed.length > 0) return conflictPage(target, changed, request, parts);
   const change = {
@@ -132,7 +133,7 @@ function conflictPage(
   request: SignedInRequest,
   parts: Parts,
 ): Answer {
-  const title = 'The record has changed meanwhile';
+  const title = 'The record has changed in the meantime';
   const typed = (field: InputRequestField) => request.form.getAll(inputName(field)).join(', ');
   const current = (field: InputRequestField) => cell(field.value ?? null);
   const mine = fields.filter((field) => request.form.has(inputName(field)));
@@ -160,6 +161,7 @@ export async function showCreate(request: SignedInRequest, parts: Parts): Promis
 
 export async function saveCreate(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const target = requireCreatable(request, parts);
+  applyChoices(target.described, target.fields, request);
   const { name } = target.described;
   const change = {
     tool: 'create',

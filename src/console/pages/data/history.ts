@@ -3,6 +3,7 @@ import { type Html, html } from '../../../http/html.ts';
 import { clientLabel } from '../../../oauth/clients/display-name.ts';
 import type { Parts, SignedInRequest } from '../../page-request.ts';
 import { table } from '../../ui/data.ts';
+import { describeAction } from '../../ui/log-words.ts';
 import { showTime } from '../../ui/times.ts';
 import { noteRows } from '../notes/view.ts';
 import { runTable } from '../workflows/runs.ts';
@@ -56,7 +57,7 @@ export async function historySection(
     html`<a href="${paths.path(`/activity/${entry}`)}">${showTime(startedAt, caller.timezone)}</a>`,
     user?.name || user?.email || `user ${userId}`,
     clientLabel(clientId, clientName),
-    action,
+    describeAction(action),
     outcome,
   ]);
   return html`<h2 class="plainly">${isAdmin ? 'Who changed this' : 'Your changes'}</h2>

@@ -33,6 +33,7 @@ interface Found {
 export async function listRecords(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const described = requireCollection(request, parts);
   const { access } = request;
+  const isAdmin = access.caller.permissionLevel === 'admin';
   const describe = describeFor(request, parts);
   const choices = columnChoices(described, { access, engine: parts.engine, paths: parts.paths });
   const wanted = readState(request.query, described.name, describe);
@@ -47,9 +48,9 @@ export async function listRecords(request: SignedInRequest, parts: Parts): Promi
   const content = html`<div class="head"><h1>${collection}${parent && html` <small>${parent.relation} of ${parentNames!.name(parent.collection, parent.id)}</small>`}</h1><div class="deeds">${!parent && parts.playground && isOffered(parts, 'aggregate') && html`<a class="button plain" href="${parts.paths.path(analysisPage(collection))}">Analyse</a>`}${mayCreate(request, parts, described) && html`<a class="button primary" href="${parts.paths.path(createPage(collection))}">New record</a>`}</div></div>
 ${described.description !== undefined && html`<p class="lead">${described.description}</p>`}
 ${flash({ deleted: 'Deleted.' }, request.query)}${bulkFlash(request.query)}
-${filterForms({ state, described, describe, parts, problem })}
+${filterForms({ state, described, describe, parts, problem, makesSegments: isAdmin })}
 ${columnChooser(state, toChoices(choices, columns), parts)}
-${!parent && meaningSection(described, access.caller.permissionLevel === 'admin' ? parts.paths.path(meaningPage(collection)) : undefined)}
+${!parent && meaningSection(described, isAdmin ? parts.paths.path(meaningPage(collection)) : undefined)}
 ${found?.answer && results(state, described, columns, found, request, parts)}
 ${globalActions(described, request, parts)}`;
   const title = problem === undefined ? collection : `Error: ${collection}`;

@@ -1,6 +1,6 @@
 // Controls for foreign keys: the related record is chosen by its name. With many records, a search finds some of them.
-import { packId } from '../../../agent/encode/record-id.ts';
-import type { CollectionDescription } from '../../../agent/requests.ts';
+import { packId, splitId } from '../../../agent/encode/record-id.ts';
+import type { CollectionDescription, RelationDescription } from '../../../agent/requests.ts';
 import { isAppError } from '../../../core/errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { InputRequestField } from '../../../workflows/input-requests/fields.ts';
@@ -13,25 +13,75 @@ import { toOneRelations } from './list/columns.ts';
 /** A longer list is not useful: the search finds a record faster. */
 const OFFERED = 50;
 
-/** The control of each field that is a foreign key, by field. */
+/**
+ * The relations that a form offers. One of several columns is not offered if another one has a column of it: the records
+ * of both could not be chosen independently.
+ */
+function offeredRelations(
+  described: CollectionDescription,
+  fields: readonly InputRequestField[],
+  { access }: Pick<SignedInRequest, 'access'>,
+): readonly RelationDescription[] {
+  const held = toOneRelations(described, access).filter(({ columns }) => columns.length > 0);
+  return held.filter((relation) => {
+    const { columns, only } = relation;
+    if (only || !columns.every((column) => fields.some(({ name }) => name === column))) return false;
+    const overlaps = (other: RelationDescription) => other.columns.some((column) => columns.includes(column));
+    return columns.length === 1 || !held.some((other) => other !== relation && overlaps(other));
+  });
+}
+
+const choiceName = ({ name }: RelationDescription): string => `choice.${name}`;
+
+/** Writes a chosen record of a key of several columns into the form, as the value of each column. */
+export function applyChoices(
+  described: CollectionDescription,
+  fields: readonly InputRequestField[],
+  request: Pick<SignedInRequest, 'access' | 'form'>,
+): void {
+  const { form } = request;
+  for (const relation of offeredRelations(described, fields, request)) {
+    const chosen = relation.columns.length > 1 ? form.get(choiceName(relation)) : null;
+    if (chosen === null) continue;
+    const values = chosen === '' ? [] : splitId(chosen);
+    for (const [at, name] of relation.columns.entries()) form.set(inputName({ name }), values[at] ?? '');
+  }
+}
+
+/**
+ * The control of each field that is a foreign key, by field. `wholeKeys`: whether a key of several columns has a control,
+ * at the first one, whose value `applyChoices` reads.
+ */
 export async function readLookups(
   described: CollectionDescription,
   fields: readonly InputRequestField[],
   problems: ReadonlyMap<string, string>,
   request: SignedInRequest,
   parts: Parts,
+  wholeKeys = false,
 ): Promise<ReadonlyMap<string, Html>> {
-  const relations = toOneRelations(described, request.access).filter(
-    ({ columns, only }) => columns.length === 1 && !only && fields.some(({ name }) => name === columns[0]),
-  );
-  const controls = relations.map(async ({ name, to, columns, references }) => {
-    const field = fields.find((each) => each.name === columns[0])!;
+  const controls = offeredRelations(described, fields, request).map(async (relation) => {
+    const { name, to, columns, references } = relation;
+    if (columns.length > 1 && !wholeKeys) return [];
+    const own = columns.map((column) => fields.find((each) => each.name === column)!);
+    const [field] = own;
     const target = parts.engine.describe(request.access, to);
     const key = references ?? target.key;
-    if (key.length !== 1) return [];
-    const labelled = { ...field, label: name };
-    const control = await readLookup(labelled, { ...target, key }, problems.get(field.name), request, parts);
-    return control ? [[field.name, control] as const] : [];
+    if (!field || key.length !== columns.length) return [];
+    const isOne = own.length === 1;
+    const texts = own.map((each) => request.form.get(inputName(each)) ?? textOf(each.value));
+    const whole = {
+      ...field,
+      label: name,
+      required: own.some(({ required }) => required),
+      ...(!isOne && { value: texts.every((text) => text === '') ? '' : packId(texts) }),
+    };
+    const problem = own.map((each) => problems.get(each.name)).find((each) => each !== undefined);
+    const control = await readLookup(
+      ...([whole, { ...target, key }, problem, request, parts] as const),
+      isOne ? inputName(field) : choiceName(relation),
+    );
+    return control ? own.map((each, at) => [each.name, at === 0 ? control : html``] as const) : [];
   });
   return new Map((await Promise.all(controls)).flat());
 }

@@ -9,6 +9,7 @@ import { saveMeanings, showMeanings } from './meanings/collection.ts';
 import { saveField, showField } from './meanings/field.ts';
 import { listMeanings, saveIntroduction } from './meanings/introduction.ts';
 import { saveMetric, showMetric } from './meanings/metric.ts';
+import { saveSegment, showSegment } from './meanings/segment.ts';
 import { showRecord } from './record.ts';
 
 /** Long texts of a record, twice: once as typed and once for the confirmation. */
@@ -27,5 +28,7 @@ export const dataRoutes: readonly Route[] = [
   { page: '/meanings/:collection/fields/:field', open: false, admin: true, get: showField, post: saveField },
   { page: '/meanings/:collection/new-metric', open: false, admin: true, get: showMetric, post: saveMetric },
   { page: '/meanings/:collection/metrics/:metric', open: false, admin: true, get: showMetric, post: saveMetric },
+  { page: '/meanings/:collection/new-segment', open: false, admin: true, get: showSegment, post: saveSegment },
+  { page: '/meanings/:collection/segments/:segment', open: false, admin: true, get: showSegment, post: saveSegment },
   { page: '/act/:collection/:action', open: false, get: showAction, post: runAction, bodyBytes: FORM_BYTES },
 ];

@@ -7,6 +7,7 @@ import type { Approval } from '../../../store/approvals/types.ts';
 import type { Store } from '../../../store/store.ts';
 import type { WorkflowService } from '../../../workflows/workflows.ts';
 import { type Reviewer, reviewDecidable } from '../approvals/review.ts';
+import { summarizeTool } from '../approvals/tool-words.ts';
 
 /** Examined approvals, and examined runs. */
 const EXAMINED = 20;
@@ -48,9 +49,7 @@ export function createInbox({ store, workflows, reviewer }: InboxParts): Inbox {
     for (const [at, approval] of unknown.entries()) checked.set(keyOf(approval), reviews[at] !== undefined);
     const entries = pending
       .filter((approval) => checked.get(keyOf(approval)))
-      .map(({ id, tool, action, collection }): WaitingEntry => {
-        return { id, kind: 'approval', title: `${action ?? tool} on ${collection}` };
-      });
+      .map((approval): WaitingEntry => ({ id: approval.id, kind: 'approval', title: summarizeTool(approval) }));
     return { entries, isMore: pending.length === EXAMINED };
   };
 

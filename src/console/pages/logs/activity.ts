@@ -1,5 +1,6 @@
 // The activity log: users see their own entries, administrators see all. The filters are in the query of the URL, so a
 // search can be bookmarked and shared.
+import { toContractName } from '../../../api/logs/activity-actions.ts';
 import { activityColumns, showActivity } from '../../../api/logs/activity-schemas.ts';
 import { type ExportFormat, exportLog } from '../../../api/logs/export.ts';
 import { fail } from '../../../core/errors.ts';
@@ -12,6 +13,7 @@ import { type RecordNames, readNames } from '../../records/names.ts';
 import { empty, facts, pager, table } from '../../ui/data.ts';
 import { field, filterForm, selectField } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
+import { actionChoices, describeAction } from '../../ui/log-words.ts';
 import { showTime } from '../../ui/times.ts';
 import { addressOf, findPerson, readAfter, readChoice, readText, readTimes } from './filters.ts';
 
@@ -52,12 +54,18 @@ function filters(request: SignedInRequest, parts: Parts): Html {
     field({ id, label, type: 'date', value: readText(request, id), maxLength: 10 });
   const choice = (id: string, label: string, values: readonly string[]) =>
     selectField({ id, label, value: readText(request, id), options: any(values) });
+  const action = readText(request, 'action');
+  const known = actionChoices.some(([name]) => name === action);
+  const actions = [
+    ['', 'Any'] as const,
+    ...(known || action === '' ? [] : [[action, describeAction(action)] as const]),
+  ];
   return filterForm(parts, under, [
     isAdmin(request) && search('person', 'Person (e-mail)', 254),
     search('app', 'App', 400),
     search('collection', 'Collection'),
     search('record', 'Record', 400),
-    search('action', 'Action'),
+    selectField({ id: 'action', label: 'Action', value: action, options: [...actions, ...actionChoices] }),
     choice('type', 'Type', types),
     choice('outcome', 'Outcome', outcomes),
     day('from', 'From'),
@@ -108,7 +116,7 @@ async function rows(entries: readonly LoggedActivity[], request: SignedInRequest
       html`<a href="${parts.paths.path(`${under}/${entry.id}`)}">${showTime(entry.startedAt, timezone)}</a>`,
       ...(withPerson ? [entry.user?.email ?? `user ${entry.userId}`] : []),
       clientLabel(entry.clientId, entry.clientName),
-      entry.action,
+      describeAction(entry.action),
       aboutOf(entry, names),
       outcomeBadge(entry),
     ]),
@@ -160,13 +168,14 @@ export async function showEntry(request: SignedInRequest, parts: Parts): Promise
     .slice(0, IDS_SHOWN)
     .map((each, at) => html`${at > 0 && ', '}${nameAndId(names, collection ?? '', each)}`);
   const more = recordIds.length > IDS_SHOWN ? ` and ${recordIds.length - IDS_SHOWN} more` : '';
-  const content = html`<h1>${entry.action}</h1>
+  const content = html`<h1>${describeAction(entry.action)}</h1>
 ${facts([
   ['When', showTime(entry.startedAt, caller.timezone)],
   ['Person', user ? `${user.name} (${user.email})` : `user ${entry.userId}`],
   ['Team', team],
   ['App', html`${clientLabel(clientId, clientName)}<small>${clientId}</small>`],
   ['Type', entry.type],
+  ['Name in the API', html`<code>${toContractName(entry.action)}</code>`],
   ['Collection', collection],
   ['Records', recordIds.length > 0 && html`${ids}${more}`],
   ['Other changes', effects.length > 0 && html`${effects.map((effect) => html`${describeEffect(effect)}<br>`)}`],
@@ -180,7 +189,7 @@ ${facts([
 ${entry.dryRun && html`<p class="quietly">Dry run: no data was changed.</p>`}
 ${outcome === 'unknown' && html`<p class="quietly">The call is running or was interrupted. Its outcome is unknown.</p>`}
 <p class="quietly"><a href="${parts.paths.path(under)}">All activity</a></p>`;
-  return { page: createFramedPage(request, parts, { title: entry.action, under, content }) };
+  return { page: createFramedPage(request, parts, { title: describeAction(entry.action), under, content }) };
 }
 
 function describeEffect({ collection, change, cause, count, ids = [] }: LoggedEffect): string {

@@ -8,6 +8,7 @@ import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { empty, facts, pager, table } from '../../ui/data.ts';
 import { field, filterForm, selectField } from '../../ui/form.ts';
 import { createFramedPage } from '../../ui/frame.ts';
+import { describeChange, describeResource } from '../../ui/log-words.ts';
 import { showTime } from '../../ui/times.ts';
 import { formatOf } from './activity.ts';
 import { addressOf, findPerson, readAfter, readChoice, readText, readTimes } from './filters.ts';
@@ -27,7 +28,22 @@ async function readFilter(request: SignedInRequest, parts: Parts): Promise<Admin
   };
 }
 
-const any = (values: readonly string[]) => [['', 'Any'] as const, ...values.map((value) => [value, value] as const)];
+const any = (values: readonly string[], describe: (value: string) => string) => [
+  ['', 'Any'] as const,
+  ...values.map((value) => [value, describe(value)] as const),
+];
+
+const typeWords: Readonly<Record<string, string>> = {
+  add: 'Added',
+  remove: 'Removed',
+  update: 'Changed',
+  initial: 'At the start of the log',
+};
+const initiatorWords: Readonly<Record<string, string>> = {
+  administrator: 'A user',
+  identityProvider: 'The identity provider',
+  serviceAdmin: 'The command line',
+};
 
 export async function listAdminLog(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const filter = await readFilter(request, parts);
@@ -35,8 +51,8 @@ export async function listAdminLog(request: SignedInRequest, parts: Parts): Prom
   const found = filter ? await parts.store.adminLog.search({ ...filter, limit: LISTED + 1, after }) : [];
   const shown = found.slice(0, LISTED);
   const last = found.length > LISTED ? shown.at(-1) : undefined;
-  const choice = (id: string, label: string, values: readonly string[]) =>
-    selectField({ id, label, value: readText(request, id), options: any(values) });
+  const choice = (id: string, label: string, values: readonly string[], describe: (value: string) => string) =>
+    selectField({ id, label, value: readText(request, id), options: any(values, describe) });
   const day = (id: string, label: string) =>
     field({ id, label, type: 'date', value: readText(request, id), maxLength: 10 });
   const fields = [
@@ -47,9 +63,9 @@ export async function listAdminLog(request: SignedInRequest, parts: Parts): Prom
       value: readText(request, 'person', 254),
       maxLength: 254,
     }),
-    choice('type', 'Type', changeTypes),
-    choice('resource', 'About', resources),
-    choice('initiator', 'Initiator', initiators),
+    choice('type', 'Type', changeTypes, (type) => typeWords[type] ?? type),
+    choice('resource', 'About', resources, describeResource),
+    choice('initiator', 'Initiator', initiators, (by) => initiatorWords[by] ?? by),
     day('from', 'From'),
     day('to', 'To'),
   ];
@@ -80,7 +96,7 @@ function rows(entries: readonly LoggedChange[], request: SignedInRequest, parts:
     rows: entries.map((entry) => [
       html`<a href="${parts.paths.path(`${under}/${entry.id}`)}">${showTime(entry.at, request.access.caller.timezone)}</a>`,
       doer(entry),
-      entry.action,
+      describeChange(entry.action),
       entry.subject,
     ]),
   });
@@ -90,17 +106,18 @@ export async function showAdminEntry(request: SignedInRequest, parts: Parts): Pr
   const id = /^[1-9]\d{0,14}$/.test(request.id) ? Number(request.id) : 0;
   const entry = await parts.store.adminLog.find(id);
   if (!entry) return fail('NOT_FOUND', { path: `${under}/${request.id}` });
-  const content = html`<h1>${entry.action}</h1>
+  const content = html`<h1>${describeChange(entry.action)}</h1>
 ${facts([
   ['When', showTime(entry.at, request.access.caller.timezone)],
   ['By', doer(entry)],
-  ['About', `${entry.resource} (${entry.type})`],
+  ['About', describeResource(entry.resource)],
   ['Subject', entry.subject],
+  ['Name in the API', html`<code>${entry.action}</code>`],
 ])}
 ${values('Before', entry.previousValue)}
 ${values('After', entry.newValue)}
 <p class="quietly"><a href="${parts.paths.path(under)}">All entries</a></p>`;
-  return { page: createFramedPage(request, parts, { title: entry.action, under, content }) };
+  return { page: createFramedPage(request, parts, { title: describeChange(entry.action), under, content }) };
 }
 
 function values(title: string, value: LogValue | undefined): Html | undefined {

@@ -109,7 +109,7 @@ ${buttonTo(request, parts, { page: pageOf(server), action: 'forget', text: 'Remo
 ${clientText}
 ${copyable(parts.remotes.callback(server.id), 'the redirect address')}
 ${openForm(request, parts, pageOf(server))}
-${field({ id: 'clientId', label: 'Client id', value: typed?.clientId ?? '', maxLength: 2000, required: true, problem: wrong('clientId') })}
+${field({ id: 'clientId', label: 'Client ID', value: typed?.clientId ?? '', maxLength: 2000, required: true, problem: wrong('clientId') })}
 ${field({ id: 'clientSecret', label: 'Client secret (optional)', type: 'password', maxLength: 4000, problem: wrong('clientSecret'), hint: 'Stored encrypted and not shown again.' })}
 ${field({ id: 'issuer', label: 'Authorization server', value: typed?.issuer ?? '', maxLength: 2000, problem: wrong('issuer'), hint: 'Such as https://login.example. Default: the one that the server names now. The id and secret are sent only there.' })}
 <button class="primary slim" name="action" value="enter">Save client</button></form>`;

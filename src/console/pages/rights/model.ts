@@ -6,7 +6,7 @@ import type { ActionDescription } from '../../../agent/actions/catalogue.ts';
 import type { Engine } from '../../../agent/engine.ts';
 import type { CodeMeanings } from '../../../agent/operations/stored-filters.ts';
 import type { CollectionDescription } from '../../../agent/requests.ts';
-import type { StoredMeanings, StoredMetric } from '../../../core/caller/meanings.ts';
+import type { StoredMeanings, StoredMetric, StoredSegment } from '../../../core/caller/meanings.ts';
 import { type Caller, fullAccess } from '../../../core/caller.ts';
 import { isAppError } from '../../../core/errors.ts';
 import {
@@ -34,6 +34,8 @@ export interface ModelNames {
   codeMeanings(collection: string): CodeMeanings;
   /** Why the metric cannot be computed. */
   findMetricProblem(collection: string, metric: StoredMetric): string | undefined;
+  /** Why records cannot be filtered by the segment. */
+  findSegmentProblem(collection: string, segment: StoredSegment): string | undefined;
   /** Unknown names in a filter, with suggestions. */
   findUnknown(collection: string, filter: PlainFilter): readonly string[];
   /** First field of a row scope that the database cannot evaluate. */
@@ -70,15 +72,10 @@ export function readModel(engine: Engine, caller: Caller, meanings?: StoredMeani
     charts: (collection) =>
       collection === undefined || isThere(collection) ? engine.charts.names(access, collection) : [],
     codeMeanings: (collection) => engine.storedMeanings.codeMeanings(access, collection),
-    findMetricProblem(collection, metric) {
-      try {
-        engine.storedMeanings.checkMetric(access, collection, metric);
-        return undefined;
-      } catch (error) {
-        if (!isAppError(error) || error.status >= 500) throw error;
-        return withoutToolAdvice(error);
-      }
-    },
+    findMetricProblem: (collection, metric) =>
+      findProblem(() => engine.storedMeanings.checkMetric(access, collection, metric)),
+    findSegmentProblem: (collection, segment) =>
+      findProblem(() => engine.storedMeanings.checkSegment(access, collection, segment)),
     findUndecided: (collection, filter) => engine.storedFilters.findResidualField(access, collection, filter),
     findUnclear: (collection, filter) => {
       const within = collection === '*' ? collections : [collection];
@@ -87,6 +84,16 @@ export function readModel(engine: Engine, caller: Caller, meanings?: StoredMeani
     },
     findUnknown: (collection, filter) => [...new Set(namesOf(filter).flatMap((name) => findPath(collection, name)))],
   };
+}
+
+function findProblem(check: () => void): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (!isAppError(error) || error.status >= 500) throw error;
+    return withoutToolAdvice(error);
+  }
 }
 
 /** With those that only aggregates show: row scopes and rights apply to them too. */

@@ -119,7 +119,7 @@ function conflictPage(request: SignedInRequest, parts: Parts, proposal: Proposal
   const { about } = proposal;
   const after = applyTo(rights, proposal);
   const changes = diffRights(rights, after);
-  const title = 'Another administrator changed this meanwhile';
+  const title = 'Another administrator changed this in the meantime';
   const content = html`<h1>${title}</h1>
 <p class="state bad" role="alert"><span><b>Your changes are not saved</b>Another administrator changed ${about.path[0]} after you opened the page. Compare the two versions.</span></p>
 ${

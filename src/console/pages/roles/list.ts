@@ -86,6 +86,7 @@ export async function createRole(request: SignedInRequest, parts: Parts): Promis
   const proposal = propose(rights, about, [{ ...about, value: name }, ...copied]);
   const applied = await applyProposal(parts.store, proposal, request.access.caller.id);
   if (applied.state === 'done') return { to: `${rolePage(name)}?done=made` };
-  const problemText = applied.state === 'refused' ? applied.problem : 'a role with this name was created meanwhile.';
+  const problemText =
+    applied.state === 'refused' ? applied.problem : 'a role with this name was created in the meantime.';
   return refusal(request, parts, { under, problem: problemText, back: under });
 }

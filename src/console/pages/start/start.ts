@@ -11,6 +11,7 @@ import { type ClientInstructions, clientInstructions, isPublic } from '../../cli
 import type { Answer, Parts, SignedInRequest } from '../../page-request.ts';
 import { empty, table } from '../../ui/data.ts';
 import { createFragment, createFramedPage } from '../../ui/frame.ts';
+import { describeAction } from '../../ui/log-words.ts';
 import { copyable } from '../../ui/notices.ts';
 import { describeWait } from '../../ui/times.ts';
 import { approvalRows, findDecidable, readTitleNames } from '../approvals/approvals.ts';
@@ -110,11 +111,11 @@ function firstCall(call: ActivityEntry | undefined, parts: Parts): Html {
   if (!call) {
     return html`<p class="state wait-call"><span class="pulse" aria-hidden="true"></span><span><b>Waiting for the first call</b>This updates when your assistant makes its first call.</span></p>`;
   }
-  return html`<p class="state arrived" data-live-end><span class="tick" aria-hidden="true"></span><span><b>The first call has arrived</b>${clientLabel(call.clientId, call.clientName)} called ${describeCall(call)}, ${describeAgo(call, parts)}. <a href="${parts.paths.path('')}">Continue</a></span></p>`;
+  return html`<p class="state arrived" data-live-end><span class="tick" aria-hidden="true"></span><span><b>The first call has arrived</b>${clientLabel(call.clientId, call.clientName)}: ${describeCall(call)}, ${describeAgo(call, parts)}. <a href="${parts.paths.path('')}">Continue</a></span></p>`;
 }
 
 const describeCall = ({ action, collection }: ActivityEntry): Html =>
-  html`<code>${action}</code>${collection !== undefined && html` on ${collection}`}`;
+  html`${describeAction(action)}${collection !== undefined && html` in ${collection}`}`;
 
 const describeAgo = ({ startedAt }: ActivityEntry, { clock }: Parts): string =>
   `${describeWait(clock.now() - startedAt)} ago`;
@@ -137,7 +138,7 @@ function callsSection(calls: readonly LoggedActivity[], parts: Parts): Html {
     outcomeBadge(call),
     describeAgo(call, parts),
   ]);
-  return html`<section aria-labelledby="calls"><h2 class="plainly" id="calls">Last calls</h2>
-${table({ caption: 'Last calls', heads: ['Call', 'App', 'Outcome', 'When'], rows })}
+  return html`<section aria-labelledby="calls"><h2 class="plainly" id="calls">Latest calls</h2>
+${table({ caption: 'Your latest calls', heads: ['Call', 'App', 'Outcome', 'When'], rows })}
 <p class="quietly"><a href="${paths.path('/activity')}">All activity</a>${playground !== null && html` · <a href="${paths.path('/playground')}">Try a tool yourself</a>`}</p></section>`;
 }

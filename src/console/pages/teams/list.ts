@@ -59,6 +59,7 @@ export async function createTeam(request: SignedInRequest, parts: Parts): Promis
   const proposal = propose(rights, about, [{ ...about, value: name }]);
   const applied = await applyProposal(parts.store, proposal, request.access.caller.id);
   if (applied.state === 'done') return { to: `${teamPage(name)}?done=made` };
-  const problemText = applied.state === 'refused' ? applied.problem : 'a team with this name was created meanwhile.';
+  const problemText =
+    applied.state === 'refused' ? applied.problem : 'a team with this name was created in the meantime.';
   return refusal(request, parts, { under, problem: problemText, back: under });
 }

@@ -12,8 +12,8 @@ import { mayEdit, workflowPage } from './access.ts';
 import { describeCallback } from './words.ts';
 
 export const triggerTexts: Readonly<Record<string, string>> = {
-  enabled: 'The webhook is on. Calls to its URL start runs.',
-  disabled: 'The webhook is off. Calls to its URL are rejected until you turn it on again.',
+  enabled: 'The webhook is on. Calls to its address start runs.',
+  disabled: 'The webhook is off. Calls to its address are rejected until you turn it on again.',
   regenerated: 'New address created. The previous address no longer works.',
   settings: 'Webhook settings saved.',
 };

@@ -31,7 +31,10 @@ export const edgesC: Points = {
     '4.3 · smart': ['DEPTH_LIMIT = 64', 'DEPTH_LIMIT = 32'],
   },
   'src/mcp/tools/describe-collection.ts': {
-    '4.2 · Segments · addSegment': ['...(segments.length > 0 && { segments }),', '...(segments.length > 1 && { segments }),'],
+    '4.2 · Segments · addSegment': [
+      '...(segments.length > 0 && { segments: namedTexts(segments, hasMeanings) }),',
+      '...(segments.length > 1 && { segments: namedTexts(segments, hasMeanings) }),',
+    ],
     '4.4 · tool · describeCollection': [
       ["field.nullable ? '?' : field.required ? '!' : ''", "field.nullable ? '?' : '!'"],
       ["isWritten ? ' (nested writes)' : ''", "''"],

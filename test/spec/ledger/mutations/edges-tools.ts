@@ -42,7 +42,7 @@ export const edgesOfTools: Points = {
     '4.4 · tool · describeCollection': [
       ["field.nullable ? '?' : field.required ? '!' : ''", "field.required ? '!' : ''"],
       ['key: key.length === 1 ? key[0] : key,', 'key: key[0],'],
-      ['...(segments.length > 0 && { segments }),', ''],
+      ['...(segments.length > 0 && { segments: namedTexts(segments, hasMeanings) }),', ''],
     ],
   },
   'src/mcp/input/record-ids.ts': {

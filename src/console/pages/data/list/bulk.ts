@@ -321,7 +321,7 @@ function valueTable(bulk: Bulk, selection: Selection, field: InputRequestField, 
       html`<ins>${shownValue(after)}</ins>${others.length > 0 && html` <small>and ${others.join(', ')}</small>`}`,
     ];
   });
-  return html`<p><b>${countRecords(changed.length)}</b> ${changed.length === 1 ? 'changes' : 'change'}.${same > 0 && html` ${countRecords(same)} ${same === 1 ? 'has' : 'have'} this value already.`}</p>
+  return html`<p><b>${countRecords(changed.length)}</b> ${changed.length === 1 ? 'changes' : 'change'}.${same > 0 && html` ${countRecords(same)} already ${same === 1 ? 'has' : 'have'} this value.`}</p>
 ${rows.length > 0 && table({ caption: `Changes of ${field.name}`, heads: ['Record', `${field.name} now`, 'After'], rows })}
 ${shownOf(changed.length)}`;
 }
@@ -344,7 +344,7 @@ ${notice !== undefined && html`<p class="warning">${notice}</p>`}
 ${names(bulk, selection)}
 ${openForm(request, parts, bulkPage(described.name))}${hiddenInputs([...carried(bulk, selection, 'change'), ['field', field.name]])}
 ${recordInputs([field], submitted, problems, lookups)}
-<p class="quietly">If one record refuses the value, no record is changed.${isNullable && ' Leave it empty for no value.'}</p>
+<p class="quietly">If one record cannot take the value, no record is changed.${isNullable && ' Leave it empty for no value.'}</p>
 <div class="pair"><a class="button plain" href="${parts.paths.path(backTo(bulk))}">Cancel</a><button class="primary" name="action" value="review">Preview</button></div></form>`;
   const title = `Change ${field.name} of ${countRecords(selection.records.length)}`;
   return page(bulk, alert === undefined ? title : `Error: ${title}`, content, status);

@@ -8,6 +8,7 @@ import type { Describe } from '../../../ui/filter/fields.ts';
 import { noRows } from '../../../ui/filter/state.ts';
 import { filterWords } from '../../../ui/filter/words.ts';
 import { areaField, checkField } from '../../../ui/form.ts';
+import { newSegmentPage } from '../meanings/places.ts';
 import { type ListState, listPage, queryOf } from '../state.ts';
 
 interface FormsView {
@@ -16,6 +17,8 @@ interface FormsView {
   readonly describe: Describe;
   readonly parts: Parts;
   readonly problem: string | undefined;
+  /** Whether the viewer may make the filter a segment. */
+  readonly makesSegments: boolean;
 }
 
 /** The parts of the state that a form does not change, as hidden fields. */
@@ -27,6 +30,7 @@ function hidden(state: ListState, without: readonly string[]): Html {
 export function filterForms(view: FormsView): Html {
   const { state, described, parts, problem } = view;
   const { segments, searchable } = described;
+  const makesSegment = view.makesSegments && state.filter !== undefined && state.rows !== undefined;
   const action = parts.paths.path(dataPage(state.collection));
   const isOpen =
     state.isJson || problem !== undefined || view.state.rows?.conditions.length || view.state.rows?.groups.length;
@@ -41,7 +45,7 @@ ${segments.length > 0 && html`<select name="segment" aria-label="Segment">${segm
 ${problem !== undefined && html`<p class="alert" role="alert">${problem}</p>`}
 <details class="more"${isOpen && html` open`}><summary>Filter${state.filter && html`: <span>${words(state)}</span>`}</summary>
 ${state.isJson ? jsonFilter(state) : filterBuilder({ rows: state.rows ?? noRows, describe: view.describe, collection: state.collection })}
-<div class="fb-tools"><button class="primary slim" name="do" value="apply">Apply filter</button>${modeButton(state)}${state.filter && html`<a href="${parts.paths.path(listPage({ ...state, isJson: false, filter: undefined }))}">Clear filter</a>`}</div>
+<div class="fb-tools"><button class="primary slim" name="do" value="apply">Apply filter</button>${modeButton(state)}${state.filter && html`<a href="${parts.paths.path(listPage({ ...state, isJson: false, filter: undefined }))}">Clear filter</a>`}${makesSegment && html`<a href="${parts.paths.path(newSegmentPage(state.collection))}?${new URLSearchParams({ filter: JSON.stringify(state.filter) }).toString()}">Save as segment</a>`}</div>
 </details></form>`;
 }
 

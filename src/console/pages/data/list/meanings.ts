@@ -1,4 +1,4 @@
-// What the fields, relations and metrics of a collection mean, for people: the texts that assistants read.
+// What the fields, relations, metrics and segments of a collection mean, for people: the texts that assistants read.
 import type { CollectionDescription } from '../../../../agent/requests.ts';
 import type { FieldMeaning } from '../../../../core/caller/meanings.ts';
 import { type Html, html } from '../../../../http/html.ts';
@@ -9,7 +9,8 @@ const MAX_RELATIONS = 50;
 
 /** `editLink`: the page on which administrators change them. */
 export function meaningSection(described: CollectionDescription, editLink: string | undefined): Html {
-  const { name, fields, relations, metrics, synonyms = [] } = described;
+  const { name, fields, relations, metrics, segmentDescriptions = {}, synonyms = [] } = described;
+  const segments = Object.entries(segmentDescriptions);
   const shown = relations.slice(0, MAX_RELATIONS);
   const rows = [
     ...fields.map((field) => [
@@ -33,6 +34,7 @@ ${
     rows: metrics.map((metric) => [metric.name, metric.description]),
   })
 }
+${segments.length > 0 && table({ caption: `Segments of ${name}`, heads: ['Segment', 'Meaning'], rows: segments })}
 <p class="quietly">Assistants read these texts. ${editLink === undefined ? 'Administrators, your code and the comments of the database define them.' : html`<a href="${editLink}">Edit the meanings</a>`}</p></details>`;
 }
 

@@ -1,4 +1,4 @@
-// What a collection means: its description, its fields and relations, and its metrics.
+// What a collection means: its description, its fields and relations, its metrics and its segments.
 
 import type { FieldMeaning, MeaningSubject } from '../../../../core/caller/meanings.ts';
 import { fail } from '../../../../core/errors.ts';
@@ -18,9 +18,11 @@ import {
   meaningPage,
   metricPage,
   newMetricPage,
+  newSegmentPage,
   overtaken,
   readTarget,
   save,
+  segmentPage,
   storedOf,
   under,
 } from './places.ts';
@@ -56,6 +58,7 @@ ${openForm(request, parts, meaningPage(collection))}<input type="hidden" name="b
 ${meaningControls({ form: textForm, typed, code: code.meaning, comment, problems })}
 <div class="row-of-buttons"><button class="primary slim" name="action" value="save"${openParts(textForm, code.meaning).length === 0 && html` disabled`}>Save</button></div></form>
 ${metricSection(parts, target)}
+${segmentSection(parts, target)}
 ${fieldSection(request, parts, target)}
 ${leftovers(request, parts, collection, target)}`;
   const page = createFramedPage(request, parts, {
@@ -87,23 +90,58 @@ function fieldSection({ access }: SignedInRequest, parts: Parts, { collection }:
 ${table({ caption: `Fields of ${collection}`, heads: ['Field', 'Meaning'], rows })}`;
 }
 
-function metricSection({ paths }: Parts, { collection, model, described, code, stored }: MeaningTarget): Html {
-  const ofCode = described.metrics.map(({ name, description }) => [
-    name,
-    html`${description}<small>Set in code</small>`,
-  ]);
-  const ofConsole = [...stored.metrics].map(([name, metric]) => {
-    const problem = code.metrics.includes(name)
-      ? 'Code defines a metric of this name, which assistants see instead.'
-      : model.findMetricProblem(collection, metric);
-    return [
-      html`<a href="${paths.path(metricPage(collection, name))}">${name}</a>`,
-      html`${metric.description}${problem !== undefined && html`<small>Assistants do not see it: ${problem}</small>`}`,
-    ];
-  });
-  const rows = [...ofCode, ...ofConsole];
+function metricSection({ paths }: Parts, { collection, model, described, stored }: MeaningTarget): Html {
+  const rows = definitionRows(
+    'metric',
+    described.metrics,
+    [...stored.metrics].map(([name, metric]) => ({
+      ...{ name, description: metric.description, page: paths.path(metricPage(collection, name)) },
+      problem: model.findMetricProblem(collection, metric),
+    })),
+  );
   return html`<div class="headed metrics"><h2 class="plainly">Metrics</h2><a class="button plain slim" href="${paths.path(newMetricPage(collection))}">New metric</a></div>
 ${rows.length > 0 ? table({ caption: `Metrics of ${collection}`, heads: ['Metric', 'Meaning'], rows }) : empty('No metrics', 'A metric names a figure, such as revenue. All assistants then compute it in the same way.')}`;
+}
+
+function segmentSection({ paths }: Parts, { collection, model, code, stored }: MeaningTarget): Html {
+  const rows = definitionRows(
+    'segment',
+    code.segments.map((name) => ({ name })),
+    [...stored.segments].map(([name, segment]) => ({
+      ...{ name, description: segment.description, page: paths.path(segmentPage(collection, name)) },
+      problem: model.findSegmentProblem(collection, segment),
+    })),
+  );
+  return html`<div class="headed metrics"><h2 class="plainly">Segments</h2><a class="button plain slim" href="${paths.path(newSegmentPage(collection))}">New segment</a></div>
+${rows.length > 0 ? table({ caption: `Segments of ${collection}`, heads: ['Segment', 'Meaning'], rows }) : empty('No segments', 'A segment names a filter, such as late orders. People and assistants then list the same records.')}`;
+}
+
+interface DefinitionOfConsole {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly page: string;
+  /** Why it cannot be used. */
+  readonly problem: string | undefined;
+}
+
+/** Those of code first. */
+function definitionRows(
+  kind: 'metric' | 'segment',
+  ofCode: readonly { readonly name: string; readonly description?: string }[],
+  ofConsole: readonly DefinitionOfConsole[],
+): readonly (readonly (string | Html)[])[] {
+  return [
+    ...ofCode.map(({ name, description }) => [name, html`${description}<small>Set in code</small>`]),
+    ...ofConsole.map(({ name, description, page, problem: computed }) => {
+      const problem = ofCode.some((each) => each.name === name)
+        ? `Code defines a ${kind} of this name, which assistants see instead.`
+        : computed;
+      return [
+        html`<a href="${page}">${name}</a>`,
+        html`${description}${problem !== undefined && html`<small>Assistants do not see it: ${problem}</small>`}`,
+      ];
+    }),
+  ];
 }
 
 /** What is stored about fields that do not exist any more. */
@@ -113,7 +151,7 @@ function leftovers(
   collection: string,
   target: Pick<MeaningTarget, 'model'> | undefined,
 ): Html | false {
-  const { meaning, fields, metrics } = storedOf(request, collection);
+  const { meaning, fields, metrics, segments } = storedOf(request, collection);
   const known = target?.model.fields(collection) ?? [];
   const subjects: readonly MeaningSubject[] = [
     ...(meaning && !target ? [{ kind: 'collection', collection } as const] : []),
@@ -121,6 +159,7 @@ function leftovers(
       .filter((name) => !known.includes(name))
       .map((name) => ({ kind: 'field', collection, name }) as const),
     ...(target ? [] : [...metrics.keys()].map((name) => ({ kind: 'metric', collection, name }) as const)),
+    ...(target ? [] : [...segments.keys()].map((name) => ({ kind: 'segment', collection, name }) as const)),
   ];
   const rows = subjects.map((subject) => {
     const name = 'name' in subject ? subject.name : subject.kind === 'collection' ? subject.collection : '';
@@ -148,7 +187,7 @@ function currentOf(request: SignedInRequest, subject: MeaningSubject): unknown {
   if (subject.kind === 'introduction') return request.access.meanings?.introduction;
   const stored = storedOf(request, subject.collection);
   if (subject.kind === 'collection') return stored.meaning;
-  return subject.kind === 'field' ? stored.fields.get(subject.name) : stored.metrics.get(subject.name);
+  return stored[`${subject.kind}s`].get(subject.name);
 }
 
 /** A collection that the model does not have any more. */
@@ -179,7 +218,7 @@ export async function saveMeanings(request: SignedInRequest, parts: Parts): Prom
 async function removeLeftover(request: SignedInRequest, parts: Parts, collection: string): Promise<Answer> {
   const { form } = request;
   const name = form.get('name') ?? '';
-  const kind = (['field', 'metric'] as const).find((each) => each === form.get('kind'));
+  const kind = (['field', 'metric', 'segment'] as const).find((each) => each === form.get('kind'));
   const subject: MeaningSubject = kind ? { kind, collection, name } : { kind: 'collection', collection };
   await save(request, parts, subject, currentOf(request, subject), null);
   // The page shows what is left, even if another user was faster.

@@ -50,7 +50,7 @@ function collectionList({ access, query }: SignedInRequest, parts: Parts): Html 
   const wanted = (query.get('name') ?? '').trim().slice(0, 191);
   const found = all.filter((name) => name.toLowerCase().includes(wanted.toLowerCase()));
   const rows = found.map((name) => {
-    const { description, fields = [], relations = [], metrics = [] } = model.describe(name) ?? {};
+    const { description, fields = [], relations = [], metrics = [], segments = [] } = model.describe(name) ?? {};
     const named = [...fields, ...relations];
     const known = named.filter((each) => each.description !== undefined).length;
     const words = gone.includes(name)
@@ -58,13 +58,17 @@ function collectionList({ access, query }: SignedInRequest, parts: Parts): Html 
       : [
           description ?? 'No description',
           `${known} of ${named.length} fields described`,
-          ...(metrics.length > 0 ? [`${metrics.length} ${metrics.length === 1 ? 'metric' : 'metrics'}`] : []),
+          ...countWords(metrics.length, 'metric'),
+          ...countWords(segments.length, 'segment'),
         ].join(' · ');
     return html`<li><a href="${parts.paths.path(meaningPage(name))}"><b>${name}</b><span>${words}</span></a></li>`;
   });
   return html`${all.length > MANY && filterForm(parts, under, [field({ id: 'name', label: 'Name contains', type: 'search', value: wanted })])}
 ${rows.length > 0 ? html`<ul class="rows">${rows}</ul>` : empty('No collection has this name', 'Clear the field to see all collections.')}`;
 }
+
+const countWords = (count: number, what: string): readonly string[] =>
+  count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'}`];
 
 export async function saveIntroduction(request: SignedInRequest, parts: Parts): Promise<Answer> {
   const { form, access } = request;

@@ -136,5 +136,5 @@ ${figureFields('figure', figure, 'Figure', [])}
 ${problems.filter !== undefined && html`<p class="note" role="alert">${problems.filter}</p>`}
 ${filterBuilder({ rows, describe, collection })}
 ${figureFields('divisor', divisor, 'Divided by', [['', 'Nothing']])}
-<p class="quietly">The divisor is about all records, also those that do not match. So the number of records that match, divided by the number of records, is their share.</p>`;
+<p class="quietly">The divisor covers all records, including those that do not match. So the number of records that match, divided by the number of records, is their share.</p>`;
 }

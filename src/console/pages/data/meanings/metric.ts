@@ -18,6 +18,7 @@ import {
 } from './metric-form.ts';
 import {
   baseOf,
+  findNameProblem,
   type MeaningTarget,
   meaningPage,
   metricPage,
@@ -69,7 +70,7 @@ function metricAnswer(
   const content = html`<h1>${title}</h1>
 <p class="lead">A figure of the records of ${collection}. Assistants compute it by its name, with the rights of their user. People see it if they may see all its fields.</p>
 ${problems.form !== undefined && html`<p class="alert" role="alert">${problems.form}</p>`}
-${!isWhole && html`<p class="alert" role="alert">The stored conditions are not in this form, because a field of theirs does not exist any more. Saving replaces them by those below.</p>`}
+${!isWhole && html`<p class="alert" role="alert">This form cannot show the stored conditions: one of their fields no longer exists. Saving replaces them with those below.</p>`}
 ${openForm(request, parts, page)}<input type="hidden" name="base" value="${base}"><button class="unseen" name="action" value="save" tabindex="-1" aria-hidden="true">Save</button>
 ${metric === undefined && field({ id: 'name', label: 'Name', value: typed.name, maxLength: 100, problem: problems.name, hint: 'Such as revenue. To rename a metric, create another one.' })}
 ${metricControls({ typed, describe: model.describe, collection, problems })}
@@ -119,12 +120,4 @@ function findProblems(
       ? { filter: 'A condition has no value. Enter one, or remove the condition.' }
       : computed !== undefined && { form: `The metric cannot be computed. ${computed}` }),
   };
-}
-
-function findNameProblem(name: string, known: readonly string[]): string | undefined {
-  if (name === '') return 'Enter a name.';
-  if (known.includes(name)) return `'${name}' exists already. Choose another name.`;
-  return /:|@@@|\p{Cc}/u.test(name) || name.length > 100
-    ? 'A name has at most 100 characters, without colons and @@@.'
-    : undefined;
 }

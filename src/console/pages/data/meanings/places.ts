@@ -15,6 +15,9 @@ export const fieldPage = (collection: string, field: string): string =>
 export const metricPage = (collection: string, metric: string): string =>
   `${meaningPage(collection)}/metrics/${segment(metric)}`;
 export const newMetricPage = (collection: string): string => `${meaningPage(collection)}/new-metric`;
+export const segmentPage = (collection: string, name: string): string =>
+  `${meaningPage(collection)}/segments/${segment(name)}`;
+export const newSegmentPage = (collection: string): string => `${meaningPage(collection)}/new-segment`;
 
 export interface MeaningTarget {
   readonly collection: string;
@@ -25,7 +28,7 @@ export interface MeaningTarget {
   readonly stored: CollectionMeanings;
 }
 
-const nothingStored: CollectionMeanings = { fields: new Map(), metrics: new Map() };
+const nothingStored: CollectionMeanings = { fields: new Map(), metrics: new Map(), segments: new Map() };
 
 export const storedOf = ({ access }: SignedInRequest, collection: string): CollectionMeanings =>
   access.meanings?.collections.get(collection) ?? nothingStored;
@@ -58,4 +61,13 @@ export function save(
 }
 
 export const overtaken =
-  'Somebody else has changed this meanwhile. Your texts are still in the form. Compare them with the stored ones, then save again.';
+  'Somebody else has changed this in the meantime. Your texts are still in the form. Compare them with the stored ones, then save again.';
+
+/** Of a new metric or segment. `known`: the names of the others. */
+export function findNameProblem(name: string, known: readonly string[]): string | undefined {
+  if (name === '') return 'Enter a name.';
+  if (known.includes(name)) return `'${name}' exists already. Choose another name.`;
+  return /:|@@@|\p{Cc}/u.test(name) || name.length > 100
+    ? 'Use at most 100 characters, without colons or @@@.'
+    : undefined;
+}

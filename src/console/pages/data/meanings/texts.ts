@@ -109,9 +109,9 @@ export function readMeaning(typed: Typed, form: MeaningForm, offered: readonly (
 }
 
 function findListProblem(list: readonly unknown[], most: number, what: string): string | undefined {
-  if (list.length > most) return `At most ${most} ${what}. These are ${list.length}.`;
+  if (list.length > most) return `At most ${most} ${what}. You entered ${list.length}.`;
   const long = list.find((each) => typeof each === 'string' && each.length > 60);
-  return long === undefined ? undefined : `At most 60 characters on a line. '${String(long).slice(0, 60)}…' has more.`;
+  return long === undefined ? undefined : `At most 60 characters on a line. '${String(long).slice(0, 60)}…' is longer.`;
 }
 
 /** Undefined for a text that the type does not have. */
@@ -135,9 +135,9 @@ function readValues(
         return [value, text] as const;
       });
   const known = entries.filter(([, text]) => text !== '');
-  if (known.length > MAX_VALUES) refuse('values', `At most ${MAX_VALUES} values. These are ${known.length}.`);
+  if (known.length > MAX_VALUES) refuse('values', `At most ${MAX_VALUES} values. You entered ${known.length}.`);
   const twice = known.find(([value], at) => known.findIndex(([other]) => other === value) < at);
-  if (twice) refuse('values', `'${twice[0]}' is there twice.`);
+  if (twice) refuse('values', `'${twice[0]}' is listed twice.`);
   for (const [value, text] of known)
     if (text.length > 200) refuse('values', `At most 200 characters. The meaning of '${value}' has ${text.length}.`);
   return Object.fromEntries(known);

@@ -185,7 +185,7 @@ function notice({ text, line }: Problem, typed: string): Html {
 }
 
 const conflict = (otherVersion: WorkflowDefinition, { version }: Workflow): Html =>
-  html`<h2 class="plainly">Version ${version}, saved meanwhile</h2>
+  html`<h2 class="plainly">Version ${version}, saved in the meantime</h2>
 ${copyable(pretty(otherVersion), `version ${version}`)}
 <p>Your input is below. Add the parts of theirs that you want to keep. Saving again creates version ${version + 1} from it.</p>`;
 

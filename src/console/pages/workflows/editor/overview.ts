@@ -27,7 +27,7 @@ const doneTexts: Readonly<Record<string, string>> = {
   saved: 'Published. New runs use this version.',
   moved: 'Moved. The drawing shows the new order.',
   same: 'You changed no value, so there is no new version.',
-  gone: 'Another user has deleted this step meanwhile.',
+  gone: 'Another user has deleted this step in the meantime.',
 };
 
 /** What the forms call the types of steps. */
@@ -97,7 +97,7 @@ function deletedText(definition: WorkflowDefinition, query: URLSearchParams): Ht
     from.length > 0
       ? `${names} now ${from.length > 1 ? 'lead' : 'leads'} to ${target}.`
       : `The run now starts with ${target}.`;
-  return html`<p class="done" role="status">Step deleted. ${led}${dropped > 0 && html` ${dropped === 1 ? 'One more step without a way to it was' : `${dropped} more steps without a way to them were`} deleted.`}</p>`;
+  return html`<p class="done" role="status">Step deleted. ${led}${dropped > 0 && html` ${dropped === 1 ? 'One more step that nothing leads to was' : `${dropped} more steps that nothing leads to were`} deleted.`}</p>`;
 }
 
 function stepItem(
@@ -183,7 +183,7 @@ export async function changeSteps(request: SignedInRequest, parts: Parts): Promi
     const { argument, problem } = published;
     if (argument === 'name') return refuse({ problems: new Map([['name', sentence(problem)]]), status: 409 });
     return refuse({
-      alert: 'Another user has saved a version meanwhile. This page shows it now. Try again.',
+      alert: 'Another user has saved a version in the meantime. This page shows it now. Try again.',
       status: 409,
     });
   } catch (error) {

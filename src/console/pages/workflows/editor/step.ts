@@ -119,7 +119,7 @@ async function showConflict(
   const base = target.place === undefined ? stepOf(definition, target.base.id!) : target.base;
   if (!base) return { to: `${editPage(id)}?done=gone` };
   const isSame = isDeepStrictEqual(base, target.base);
-  const alert = `Version ${workflow.version} was saved meanwhile. ${isSame ? 'It does not change this step.' : 'It changes this step, too.'} Your input is below. Save it again to add it to that version.`;
+  const alert = `Version ${workflow.version} was saved in the meantime. ${isSame ? 'It does not change this step.' : 'It changes this step, too.'} Your input is below. Save it again to add it to that version.`;
   const now = { ...target, workflow, definition, since: workflow.version, base };
   return stepAnswer(now, { form, alert, status: 409 }, request, parts);
 }

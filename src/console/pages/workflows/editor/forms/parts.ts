@@ -139,7 +139,7 @@ export const recordPart: Part = {
     if (loading.length === 0 && base.record === undefined) return html``;
     return selectField({
       ...{ id: 'of-record', label: 'Record', value: form.get('of-record') ?? '', problem: problem('record') },
-      hint: 'After another choice, press “Update the form”.',
+      hint: 'After changing this, press “Update the form”.',
       options: [
         ['', 'The record of the run'],
         ...loading.map(({ id }) => [id, `The record of “${titleIn(definition, id)}”`] as const),
@@ -186,7 +186,7 @@ export const allowChangesPart: Part = {
     checkField({
       ...{ id: 'allow-changes', name: 'allow-changes', checked: form.get('allow-changes') === 'yes' },
       label: 'Also call a tool that may change data',
-      hint: 'Without a confirmation: of a tool that the server does not declare as read-only or non-destructive.',
+      hint: 'Then no person confirms the call of a tool that the server does not declare as read-only or non-destructive.',
     }),
   read: ({ form }) => ({ allowChanges: form.get('allow-changes') === 'yes' || undefined }),
 };

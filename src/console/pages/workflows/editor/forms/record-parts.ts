@@ -67,7 +67,7 @@ export const relationPart: Part = {
     const known = names.includes(value) || value === '' ? names : [value, ...names];
     return selectField({
       ...{ id: 'relation', label: 'Relation', value, problem: problem('relation') },
-      hint: 'To choose conditions or an order, press “Update the form” after another choice.',
+      hint: 'To choose conditions or an order, press “Update the form” after changing this.',
       options: [['', 'Choose'], ...known.map((name): Option => [name, name])],
     });
   },

@@ -30,7 +30,7 @@ export const actionPart = choicePart(
   'action',
   'Action',
   'Choose an action.',
-  'To enter its values, press “Update the form” after another choice.',
+  'To enter its values, press “Update the form” after changing this.',
 );
 
 export const serverPart = choicePart('server', 'Remote server', 'Choose a server.', 'An administrator adds servers.');
