@@ -84,6 +84,7 @@ function writeDeclarations() {
   }
 }
 
+/** Nor with indentation, which nobody reads there. */
 function withoutComments(text) {
-  return text.replace(/^[ \t]*\/\*\*[\s\S]*?\*\/\n|^\/\/.*\n/gm, '');
+  return text.replace(/^[ \t]*\/\*\*[\s\S]*?\*\/\n|^\/\/.*\n/gm, '').replace(/^ +/gm, '');
 }

@@ -69,16 +69,17 @@ function writeLicenses(root, outdir, inputs) {
 
 /**
  * The names of variables are a fifth of the size. Functions, classes and methods of modules keep theirs for stack traces;
- * those of packages are short as well, which `format` does.
+ * those of packages and of the console, a third of the code, are short as well, which `format` does. An error of the
+ * console is logged with its route.
  */
 const shortNames = {
   name: 'short-names',
   setup({ onLoad }) {
     onLoad({ filter: /\.(?:m?js|ts)$/ }, async ({ path }) => {
-      const isPackage = path.includes('/node_modules/');
+      const isShort = path.includes('/node_modules/') || path.includes('/src/console/');
       const { code } = await transform(readFileSync(path, 'utf8'), {
-        loader: isPackage ? 'js' : 'ts',
-        ...(isPackage && { format: 'esm' }),
+        loader: path.endsWith('.ts') ? 'ts' : 'js',
+        ...(isShort && { format: 'esm' }),
         minify: true,
         target: 'node20',
       });
