@@ -262,7 +262,7 @@ function withoutDuplicates(rows: readonly ForeignRow[]): readonly ForeignRow[] {
 function columnFacts(row: ColumnRow, types: ReadonlyMap<string, TypeRow>): ColumnFacts {
   const base = baseOf(row.type, types);
   const type = typeOf(base, types);
-  const codec = postgresCodec(type);
+  const codec = postgresCodec(type, row.native);
   const labels = (type.element ?? type).labels;
   const deterministic = row.deterministic === 't';
   return {

@@ -31,13 +31,15 @@ export interface PostgresType {
   readonly sql: string;
 }
 
-export function postgresCodec(type: PostgresType): Codec {
+/** `declared`: the type of the column as PostgreSQL writes it, such as `character varying(40)`. */
+export function postgresCodec(type: PostgresType, declared?: string): Codec {
   if (type.kind === 'enum') return enumeration(type.sql, type.labels ?? []);
   if (type.kind === 'array' && type.element) {
     const element = postgresCodec(type.element);
     // Array elements of a type with its own `read` SQL are served as texts.
     return array(element.read ? unknown : element, type.element);
   }
+  if (declared && /^character varying\(\d{1,3}\)$/.test(declared)) return shortText;
   return codecs[type.name] ?? unknown;
 }
 
@@ -181,6 +183,8 @@ const json: Codec = {
 const units = (column: string): string =>
   `char_length(${column}) + case when octet_length(${column}) = char_length(${column}) or getdatabaseencoding() <> 'UTF8' then 0 else octet_length(regexp_replace(${column}, E'[^\\\\U00010000-\\\\U0010FFFF]+', '', 'g')) / 4 end`;
 
+const shortText = text('text');
+
 const codecs: Readonly<Record<string, Codec>> = {
   int2: integer,
   int4: integer,
@@ -190,8 +194,8 @@ const codecs: Readonly<Record<string, Codec>> = {
   float4: float('real'),
   float8: float('double precision'),
   bool: boolean,
-  text: { ...text('text'), units },
-  varchar: { ...text('text'), units },
+  text: { ...shortText, units },
+  varchar: { ...shortText, units },
   name: text('text'),
   bpchar: text('bpchar', (column) => `${column}::text`, true),
   citext: text('citext', (column) => `${column}::text`),
