@@ -388,9 +388,8 @@ for (const stream of [process.stdout, process.stderr])
 
 try {
   // Without a command the server starts, with the options that are given.
-  const given = process.argv.slice(2);
-  const isCommand = given[0] && (!given[0].startsWith('-') || ['-h', '--help', '--version'].includes(given[0]));
-  const argv = isCommand ? process.argv : [...process.argv.slice(0, 2), 'start', ...given];
+  const isCommand = /^(?:[^-]|-h$|--help$|--version$)/.test(process.argv[2] ?? '-');
+  const argv = isCommand ? process.argv : process.argv.toSpliced(2, 0, 'start');
   await program.parseAsync(idsLast(program, argv));
 } catch (error) {
   if (error instanceof CommanderError) {

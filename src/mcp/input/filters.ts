@@ -159,7 +159,8 @@ function toComparison(value: JsonObject, position: FilterPosition): PlainFilter 
 function toTestOfPart(value: JsonObject, position: FilterPosition): PlainFilter | undefined {
   const { operator: word, value: given, field, ...own } = applySynonyms(value, partTestWords) ?? {};
   const of = own.expression ?? (own.part === undefined ? field : { field, part: own.part });
-  const part = word !== undefined && given !== undefined ? readPart(of, position.context) : undefined;
+  const isPlain = typeof of === 'string' && !of.includes('(');
+  const part = word !== undefined && given !== undefined && !isPlain && readPart(of, position.context);
   if (!part) return undefined;
   count(position);
   return toPartTest(part, findOperator(String(word)) ?? failUnknownOperator(word), given, position.at);
