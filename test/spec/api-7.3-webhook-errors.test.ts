@@ -156,11 +156,7 @@ test('404 | a deleted workflow; 429 | Retry-After has the remaining seconds of t
     waits.push(Number((await client.call(path, { record_id: '4' })).headers.get('retry-after')));
   }
   expect(waits[0]! - waits[1]!).toBeGreaterThanOrEqual(1);
-  const tables = openDatabase({ url: client.storage, dataDir: '/', sqlite: 'auto' });
-  for (const table of ['workflow_runs', 'workflow_versions'])
-    await tables.knex(table).where({ workflow_id: id }).delete();
-  await tables.knex('workflows').where({ id }).delete();
-  await tables.close();
+  await client.store.workflows.delete(id, 1);
   expectRefused(await client.call(path), 404, 'UNKNOWN_WEBHOOK');
 });
 
