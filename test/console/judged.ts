@@ -30,6 +30,11 @@ function judgeIn(...[colorScheme, viewport]: Appearance): void {
       { measure: { sum: 'total' } },
       { before: null },
     );
+    await server.store.meanings.set(
+      { kind: 'segment', collection: 'orders', name: 'paid' },
+      { filter: { field: 'status', operator: 'Equal', value: 'paid' } },
+      { before: null },
+    );
     browser = await openChromium();
     tab = await (await browser.newContext({ colorScheme, viewport, bypassCSP: true })).newPage();
   });

@@ -32,6 +32,7 @@ export const pages: readonly (readonly [page: string, text: string])[] = [
   ['/meanings/orders/new-metric', 'Divided by'],
   ['/meanings/orders/metrics/revenue', 'Divided by'],
   ['/meanings/orders/new-segment', 'Records that match'],
+  ['/meanings/orders/segments/paid', 'Records that match'],
   ['/people/1', 'Ada Byron'],
   ['/roles', 'Administrator'],
   ['/roles/Member', 'Review changes'],
