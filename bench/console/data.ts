@@ -117,6 +117,11 @@ export async function fillStorage(
     { measure: { sum: 'total' } },
     { before: null },
   );
+  await store.meanings.set(
+    { kind: 'segment', collection: 'orders', name: 'paid' },
+    { filter: { field: 'status', operator: 'Equal', value: 'paid' } },
+    { before: null },
+  );
   const frontEnd = await store.agentSessions.beginSignIn({ origin: 'https://admin.example.com' });
   return {
     '/approvals/:id': `/approvals/${approval!.id}`,
@@ -140,6 +145,8 @@ export async function fillStorage(
     '/meanings/:collection/fields/:field': '/meanings/orders/fields/status',
     '/meanings/:collection/new-metric': '/meanings/orders/new-metric',
     '/meanings/:collection/metrics/:metric': '/meanings/orders/metrics/revenue',
+    '/meanings/:collection/new-segment': '/meanings/orders/new-segment',
+    '/meanings/:collection/segments/:segment': '/meanings/orders/segments/paid',
     '/create/:collection': '/create/orders',
     '/act/:collection/:action': '/act/orders/Print%20labels?record=1',
     '/workflows/:id': `/workflows/${workflow.id}`,
