@@ -134,7 +134,11 @@ const attacks: readonly Attack[] = [
     place: small,
     attack: (target) =>
       attackWith(target, {
-        calls: Array.from({ length: 4 }, () => ['list', { collectionName: 'heavy', pagination: { size: 1000 } }]),
+        // From its second character on, a cell is read whole. The database cuts it otherwise.
+        calls: Array.from({ length: 4 }, () => [
+          'list',
+          { collectionName: 'heavy', pagination: { size: 1000 }, cells: { body: { from: 1 } } },
+        ]),
       }),
     protection: [
       {
