@@ -157,3 +157,19 @@ test.each(variants)('$name: similar statements run as one, unless one of them ha
     'h 1 5',
   ]);
 });
+
+test.each(variants)('$name: statements that together exceed a packet run one by one', async (variant) => {
+  const place = await createPlace(variant);
+  const { database, texts } = counting(place.tables());
+  const { run } = createPreparedStatements(database);
+  const long = (key: string): Statement => ({
+    sql: 'INSERT INTO settings (`key`, value) VALUES (?, ?)'.replaceAll('`', variant.name === 'mariadb' ? '`' : '"'),
+    values: [key, 'é'.repeat(30_000)],
+    merge: 'rows',
+  });
+
+  const keys = Array.from({ length: 10 }, (_, at) => `long ${at}`);
+  expect(await Promise.all(keys.map((key) => run(long(key))))).toEqual(keys.map(() => true));
+  expect(await database.knex('settings').whereIn('key', keys)).toHaveLength(10);
+  if (variant.name === 'mariadb') expect(texts).toHaveLength(10);
+});

@@ -82,12 +82,15 @@ function mergeWorks(works: readonly Work[]): readonly Merged[] | undefined {
 function mergeStatements(statements: readonly Statement[]): DirectStatement | undefined {
   const [{ sql, merge }] = statements as readonly [Statement];
   if (merge === undefined || statements.some((each) => each.sql !== sql)) return undefined;
-  if (statements.some((each) => each.values.some(isLong))) return undefined;
+  if (statements.reduce((total, each) => total + charactersOf(each), 0) > MAX_CHARACTERS) return undefined;
   return merge === 'rows' ? mergeInserts(sql, statements) : mergeUpdates(sql, merge.by, statements);
 }
 
-/** Many of them would exceed the size of a packet. */
-const isLong = (value: unknown): boolean => typeof value === 'string' && value.length > 50_000;
+/** A quarter of the smallest packet that servers accept by default, because a character may take four bytes. */
+const MAX_CHARACTERS = 250_000;
+
+const charactersOf = ({ values }: Statement): number =>
+  values.reduce<number>((total, value) => total + String(value).length, 0);
 
 const VALUES = ' VALUES ';
 
