@@ -1,6 +1,6 @@
-// What collections, fields and relations mean, and the metrics and segments of collections: for assistants and people. Code defines
-// some of them, and administrators define others in the console. Those of the console are part of an `Access`, so a
-// change takes effect at once in every process.
+// What collections, fields and relations mean, and the metrics and segments of collections: for assistants and people.
+// Code defines some of them, and administrators define others in the console. Those of the console are part of an
+// `Access`, so a change takes effect at once in every process.
 import type { PlainMeasure } from '../filter/measures.ts';
 import type { PlainFilter } from '../filter.ts';
 

@@ -21,7 +21,9 @@ interface Within {
  * null. `percentile` takes a number from 0 to 1 and interpolates. `ratio` divides two measures, named or in place;
  * `plus`, `minus`, `times`, `dividedBy`, `abs`, `round` and `coalesce` compute with measures and numbers. `share` is the
  * part of the total over all groups, `running` the total up to the group, `movingAverage` the average of the `last`
- * groups, `rank` the place of the figure, 1 for the largest; these take a measure, named or in place. `per` names groups, within which ranks and shares are. `metric` is one of the metrics of the collection. `F`: the names of fields; `W`: the filters.
+ * groups, `rank` the place of the figure, 1 for the largest; these take a measure, named or in place. `per` names groups,
+ * within which ranks and shares are. `metric` is one of the metrics of the collection. `F`: the names of fields; `W`: the
+ * filters.
  *
  * @example
  * const revenue: PlainMeasure = {
