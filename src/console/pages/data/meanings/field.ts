@@ -5,9 +5,17 @@ import { fail } from '../../../../core/errors.ts';
 import { html } from '../../../../http/html.ts';
 import type { Answer, Parts, SignedInRequest } from '../../../page-request.ts';
 import { openForm } from '../../../ui/form.ts';
-import { createFramedPage } from '../../../ui/frame.ts';
 import { meaningControls, openParts } from './controls.ts';
-import { baseOf, fieldPage, type MeaningTarget, meaningPage, overtaken, readTarget, save, under } from './places.ts';
+import {
+  baseOf,
+  fieldPage,
+  type MeaningTarget,
+  meaningPage,
+  overtaken,
+  partAnswer,
+  readTarget,
+  save,
+} from './places.ts';
 import {
   formOf,
   type MeaningForm,
@@ -71,12 +79,7 @@ ${problem === overtaken && html`<p class="quietly"><a href="${paths.path(fieldPa
 ${openForm(request, parts, fieldPage(collection, field))}<input type="hidden" name="base" value="${baseOf(is)}">
 ${meaningControls({ form, typed, code: ofCode, comment, problems })}
 <div class="row-of-buttons"><button class="primary slim" name="action" value="save"${openParts(form, ofCode).length === 0 && html` disabled`}>Save</button></div></form>`;
-  const title = `${field} of ${collection}`;
-  const page = createFramedPage(request, parts, {
-    ...{ title: isWrong ? `Error: ${title}` : title, under, content, here: field },
-    between: [html`<a href="${paths.path(meaningPage(collection))}">${collection}</a>`],
-  });
-  return { page, ...(isWrong && { status: 400 }) };
+  return partAnswer(request, parts, { collection, name: field, content, isWrong });
 }
 
 export async function saveField(request: SignedInRequest, parts: Parts): Promise<Answer> {

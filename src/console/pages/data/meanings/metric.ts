@@ -6,7 +6,6 @@ import { html } from '../../../../http/html.ts';
 import type { Answer, Parts, SignedInRequest } from '../../../page-request.ts';
 import { isUnfinished } from '../../../ui/filter/state.ts';
 import { field, openForm } from '../../../ui/form.ts';
-import { createFramedPage } from '../../../ui/frame.ts';
 import {
   emptyMetric,
   metricControls,
@@ -24,9 +23,9 @@ import {
   metricPage,
   newMetricPage,
   overtaken,
+  partAnswer,
   readTarget,
   save,
-  under,
 } from './places.ts';
 
 interface MetricTarget extends MeaningTarget {
@@ -75,11 +74,7 @@ ${openForm(request, parts, page)}<input type="hidden" name="base" value="${base}
 ${metric === undefined && field({ id: 'name', label: 'Name', value: typed.name, maxLength: 100, problem: problems.name, hint: 'Such as revenue. To rename a metric, create another one.' })}
 ${metricControls({ typed, describe: model.describe, collection, problems })}
 <div class="row-of-buttons"><button class="primary slim" name="action" value="save">Save</button>${is && html`<button class="danger slim" name="action" value="delete">Delete</button>`}</div></form>`;
-  const framed = createFramedPage(request, parts, {
-    ...{ title: isWrong ? `Error: ${title}` : `${title} of ${collection}`, under, content, here: title },
-    between: [html`<a href="${parts.paths.path(meaningPage(collection))}">${collection}</a>`],
-  });
-  return { page: framed, ...(isWrong && { status: 400 }) };
+  return partAnswer(request, parts, { collection, name: title, content, isWrong });
 }
 
 export async function saveMetric(request: SignedInRequest, parts: Parts): Promise<Answer> {

@@ -4,8 +4,10 @@ import type { CollectionDescription } from '../../../../agent/requests.ts';
 import type { CollectionMeanings, MeaningSubject } from '../../../../core/caller/meanings.ts';
 import { fail } from '../../../../core/errors.ts';
 import { hashToken } from '../../../../core/secret.ts';
-import type { Parts, SignedInRequest } from '../../../page-request.ts';
+import { type Html, html } from '../../../../http/html.ts';
+import type { Answer, Parts, SignedInRequest } from '../../../page-request.ts';
 import { segment } from '../../../paths.ts';
+import { createFramedPage } from '../../../ui/frame.ts';
 import { type ModelNames, readModel } from '../../rights/model.ts';
 
 export const under = '/meanings';
@@ -43,6 +45,29 @@ export function readTarget(request: SignedInRequest, parts: Parts): MeaningTarge
     code: model.codeMeanings(collection),
     stored: storedOf(request, collection),
   };
+}
+
+/** The page of a field, metric or segment. `name` is its heading. */
+export function partAnswer(
+  request: SignedInRequest,
+  parts: Parts,
+  {
+    collection,
+    name,
+    content,
+    isWrong,
+  }: Pick<MeaningTarget, 'collection'> & {
+    readonly name: string;
+    readonly content: Html;
+    readonly isWrong: boolean;
+  },
+): Answer {
+  const title = `${name} of ${collection}`;
+  const page = createFramedPage(request, parts, {
+    ...{ title: isWrong ? `Error: ${title}` : title, under, content, here: name },
+    between: [html`<a href="${parts.paths.path(meaningPage(collection))}">${collection}</a>`],
+  });
+  return { page, ...(isWrong && { status: 400 }) };
 }
 
 /** Identifies what a form was filled with. */

@@ -10,7 +10,6 @@ import { filterBuilder } from '../../../ui/filter/builder.ts';
 import { readJsonFilter, readRows } from '../../../ui/filter/form.ts';
 import { isUnfinished, noRows, type Rows, toFilter } from '../../../ui/filter/state.ts';
 import { areaField, field, openForm } from '../../../ui/form.ts';
-import { createFramedPage } from '../../../ui/frame.ts';
 import { safeRows } from '../../rights/rows.ts';
 import {
   baseOf,
@@ -19,10 +18,10 @@ import {
   meaningPage,
   newSegmentPage,
   overtaken,
+  partAnswer,
   readTarget,
   save,
   segmentPage,
-  under,
 } from './places.ts';
 
 interface SegmentTarget extends MeaningTarget {
@@ -89,11 +88,7 @@ ${problems.filter !== undefined && html`<p class="note" role="alert">${problems.
 ${filterBuilder({ rows: typed.rows, describe: model.describe, collection })}
 ${preview}
 <div class="row-of-buttons"><button class="primary slim" name="action" value="save">Save</button><button class="plain slim" name="action" value="try">Count records</button>${is && html`<button class="danger slim" name="action" value="delete">Delete</button>`}</div></form>`;
-  const framed = createFramedPage(request, parts, {
-    ...{ title: isWrong ? `Error: ${title}` : `${title} of ${collection}`, under, content, here: title },
-    between: [html`<a href="${parts.paths.path(meaningPage(collection))}">${collection}</a>`],
-  });
-  return { page: framed, ...(isWrong && { status: 400 }) };
+  return partAnswer(request, parts, { collection, name: title, content, isWrong });
 }
 
 export async function saveSegment(request: SignedInRequest, parts: Parts): Promise<Answer> {
