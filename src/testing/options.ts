@@ -1,5 +1,7 @@
 // Options of the test clients (behaviour 2.9) and their validation. Each option has a row that describes valid values.
+
 import { checkOptions, isText, type OptionRules, refuseOption } from '../agent/customize/option-checks.ts';
+import { isZone } from '../core/clock/timezone.ts';
 
 /** Options of the test clients. Each secret has two names; use one of them. */
 export interface TestClientOptions {
@@ -58,7 +60,10 @@ const rows: OptionRules<TestClientOptions> = {
     expected: "the path of the schema file that the agent writes: its 'schemaPath'",
     accepts: isText,
   },
-  timezone: { expected: "the IANA name of a timezone such as 'Europe/Oslo'", accepts: isZone },
+  timezone: {
+    expected: "the IANA name of a timezone such as 'Europe/Oslo'",
+    accepts: (value) => isText(value) && isZone(value),
+  },
   timeoutSeconds: {
     expected: 'a number of seconds above 0',
     accepts: (value) => typeof value === 'number' && value > 0 && value < 100_000,
@@ -87,12 +92,4 @@ export function checkTestOptions(caller: string, options: TestClientOptions, at:
     timezone: options.timezone ?? 'UTC',
     timeoutSeconds: options.timeoutSeconds ?? defaultSeconds,
   };
-}
-
-function isZone(value: unknown): boolean {
-  try {
-    return isText(value) && new Intl.DateTimeFormat('en', { timeZone: value }) !== undefined;
-  } catch {
-    return false;
-  }
 }

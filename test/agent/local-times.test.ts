@@ -3,7 +3,8 @@
 import { DateTime, IANAZone } from 'luxon';
 import { expect, test } from 'vitest';
 import { createMoment, readLocal } from '../../src/agent/lower/dates.ts';
-import { canonicalZone, zoneOffsets } from '../../src/agent/sources/zones.ts';
+import { zoneOffsets } from '../../src/agent/sources/zones.ts';
+import { canonicalZone } from '../../src/core/clock/timezone.ts';
 import { createRandom } from './oracle/random.ts';
 
 const MINUTE = 60_000;

@@ -1,8 +1,9 @@
 // A call may spell its timezone in any way, and each zone is still computed only once.
 import { expect, test, vi } from 'vitest';
 import { momentOf } from '../../src/agent/operations/call.ts';
-import { canonicalZone, isZone, zoneOffsets } from '../../src/agent/sources/zones.ts';
+import { zoneOffsets } from '../../src/agent/sources/zones.ts';
 import { type Caller, fullAccess } from '../../src/core/caller.ts';
+import { canonicalZone, isZone } from '../../src/core/clock/timezone.ts';
 import { systemClock } from '../../src/core/clock.ts';
 
 const spellings = (zone: string, count: number): string[] =>

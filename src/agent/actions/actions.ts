@@ -3,10 +3,10 @@
 
 import type { Access } from '../../core/caller.ts';
 import { Stop, type StopSignal, toAbortSignal } from '../../core/clock/stop.ts';
+import { isZone } from '../../core/clock/timezone.ts';
 import { fail } from '../../core/errors.ts';
 import { suggestNames } from '../../core/suggestions.ts';
 import type { CallOptions } from '../requests.ts';
-import { isZone } from '../sources/zones.ts';
 import type { FormAnswer } from './answer.ts';
 import type { ActionDescription, ActionsOptions } from './catalogue.ts';
 import { buildCatalogue, type CatalogueEntry } from './catalogue.ts';

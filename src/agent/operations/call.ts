@@ -1,5 +1,6 @@
 // Shared by all operations: the call, its limits, its scopes and its options.
 import type { Access, Caller } from '../../core/caller.ts';
+import { canonicalZone } from '../../core/clock/timezone.ts';
 import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
@@ -18,7 +19,6 @@ import type { ComputeStep, Filter, RowLimitStep } from '../plan/types.ts';
 import type { CallOptions, CountRequest, EngineLimits } from '../requests.ts';
 import { hasOnlyAggregates, mayBrowse } from '../resolve/visibility.ts';
 import type { ReadOptions, Source } from '../sources/source.ts';
-import { canonicalZone } from '../sources/zones.ts';
 import type { CompiledRules } from '../write/validation.ts';
 import { createContext } from './context.ts';
 

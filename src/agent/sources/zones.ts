@@ -2,36 +2,10 @@
 //
 // When clocks go back, an hour repeats: its times mean the first of the two instants. When clocks go forward, an hour
 // is skipped: a time within it is not an instant. It keeps the database's text and sorts just before the change.
+
+import { canonicalZone } from '../../core/clock/timezone.ts';
 import { fail } from '../../core/errors.ts';
 import type { OffsetChange, ZoneOffsets } from './statement.ts';
-
-/**
- * By the lower-case name that callers write: `europe/PARIS` is Europe/Paris. A lookup takes about half a millisecond,
- * so invalid names are cached too.
- */
-const knownZones = new Map<string, string | undefined>();
-
-/** The canonical IANA name of the zone, with links resolved; undefined for an invalid name. */
-export function canonicalZone(zone: string): string | undefined {
-  // Some non-ASCII letters have ASCII lower cases.
-  if (!/^[\w+:/-]{1,64}$/.test(zone)) return undefined;
-  const folded = zone.toLowerCase();
-  if (!knownZones.has(folded)) {
-    if (knownZones.size > 1000) knownZones.clear();
-    knownZones.set(folded, lookUpZone(folded));
-  }
-  return knownZones.get(folded);
-}
-
-function lookUpZone(zone: string): string | undefined {
-  try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: zone }).resolvedOptions().timeZone;
-  } catch {
-    return undefined;
-  }
-}
-
-export const isZone = (zone: string): boolean => canonicalZone(zone) !== undefined;
 
 /** The cache needs no limit: there are fewer than 500 zones. */
 const cachedOffsets = new Map<string, ZoneOffsets>();
@@ -89,7 +63,7 @@ function findOffsets(zone: string): ZoneOffsets {
 
 const cachedReaders = new Map<string, (time: number) => number>();
 
-/** The offset in milliseconds. `zone` must be valid ({@link isZone}). Before 1800 it is that of 1800, as everywhere. */
+/** The offset in milliseconds. `zone` must be valid (`isZone`). Before 1800 it is that of 1800, as everywhere. */
 export function offsetAt(zone: string, time: number): number {
   let secondsAt = cachedReaders.get(zone);
   if (!secondsAt) {
@@ -162,7 +136,7 @@ const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 
 const localTimes = new Map<string, LocalTime>();
 
-/** `zone` must be valid ({@link isZone}). */
+/** `zone` must be valid (`isZone`). */
 export function localTimeOf(zone: string): LocalTime {
   let time = localTimes.get(zone);
   if (!time) {

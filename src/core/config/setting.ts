@@ -1,4 +1,6 @@
 // The type of a setting, and parsers for its text.
+import { isZone } from '../clock/timezone.ts';
+
 export interface Setting<T> {
   /** Environment variable. */
   readonly env: string;
@@ -71,11 +73,7 @@ export const mailSender = (value: string): string => {
 
 /** The IANA name of a timezone. */
 export const timezone = (value: string): string => {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: value });
-  } catch {
-    throw new Error('expected the IANA name of a timezone, such as America/New_York or UTC');
-  }
+  if (!isZone(value)) throw new Error('expected the IANA name of a timezone, such as America/New_York or UTC');
   return value;
 };
 

@@ -7,7 +7,7 @@ import type { ChartDate, ChartNumber } from '../../agent/charts/definitions.ts';
 import { previousPeriod } from '../../agent/lower/previous-period.ts';
 import type { AggregateRequest } from '../../agent/requests.ts';
 import { type Operation, operations } from '../../agent/sources/statement.ts';
-import { isZone } from '../../agent/sources/zones.ts';
+import { isZone } from '../../core/clock/timezone.ts';
 import { fail } from '../../core/errors.ts';
 import { type BucketUnit, bucketUnits, type PlainGroup } from '../../core/filter/measures.ts';
 import {

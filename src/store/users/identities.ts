@@ -2,7 +2,9 @@
 // subject) and never the address, which can pass to another person (OpenID Connect Core section 5.7). Each sign-in
 // applies the team, role, level and tags that the issuer reports. Unknown teams and roles are never created, because a
 // team without row scopes would show every row.
+
 import type { Knex } from 'knex';
+import { isZone } from '../../core/clock/timezone.ts';
 import type { Clock } from '../../core/clock.ts';
 import { hashToken } from '../../core/secret.ts';
 import type { Database } from '../database/database.ts';
@@ -11,7 +13,6 @@ import { type AdminEntry, getProjectId, logChange } from '../permissions/roles.t
 import type { VersionRows } from '../versions.ts';
 import { fold } from './identity.ts';
 import { readMember } from './member-value.ts';
-import { isTimezone } from './members.ts';
 import type { Admission, AdmissionRules, ExternalIdentity, Identities, Identity } from './types.ts';
 
 const identityTables: Tables = {
@@ -222,7 +223,7 @@ async function plan(on: Knex, given: ExternalIdentity, { link, otherIssuers = []
     email,
     first_name: given.firstName ?? user?.first_name ?? '',
     last_name: given.lastName ?? user?.last_name ?? '',
-    timezone: given.timezone && isTimezone(given.timezone) ? given.timezone : (user?.timezone ?? 'UTC'),
+    timezone: given.timezone && isZone(given.timezone) ? given.timezone : (user?.timezone ?? 'UTC'),
   };
   const membership = { level, team_id, role_id, tags: JSON.stringify(Object.fromEntries(tags)) };
   return {

@@ -1,6 +1,7 @@
 // Changes a user's place in the project: level, team, role, tags and profile.
 import type { Knex } from 'knex';
 import { type PermissionLevel, permissionLevels } from '../../core/caller.ts';
+import { isZone } from '../../core/clock/timezone.ts';
 import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
 import { suggestNames } from '../../core/suggestions.ts';
@@ -125,16 +126,8 @@ export function checkLevel(level: PermissionLevel): PermissionLevel {
 }
 
 export function checkTimezone(timezone: string): string {
-  if (isTimezone(timezone)) return timezone;
+  if (isZone(timezone)) return timezone;
   return fail('INVALID_ARGUMENT', { argument: 'timezone', problem: 'expected an IANA name such as Europe/Paris.' });
-}
-
-export function isTimezone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
 
 export function checkName(argument: string, value: string, least: number): string {

@@ -1,13 +1,14 @@
 // Occurrences of a cron expression in a timezone. croner decides what happens when clocks change: a time that does not
 // exist occurs at the first moment after the gap, and a time that exists twice occurs once, at the first.
 import { Cron } from 'croner';
+import { isZone } from '../../core/clock/timezone.ts';
 
 /** Describes what is wrong with a schedule; undefined when it has a next occurrence. */
 export function findScheduleProblem(
   { cron, timezone }: { readonly cron: string; readonly timezone: string },
   now: number,
 ): { readonly field: 'cron' | 'timezone'; readonly problem: string } | undefined {
-  if (!isTimezone(timezone))
+  if (!isZone(timezone))
     return { field: 'timezone', problem: 'Enter the name of a timezone, such as Europe/Paris or UTC.' };
   const problem =
     'Enter five fields: minute, hour, day of the month, month and day of the week, such as 0 8 * * MON-FRI.';
@@ -29,15 +30,4 @@ export function nextOccurrences(
 ): readonly number[] {
   const schedule = new Cron(cron, { mode: '5-part', timezone, paused: true });
   return schedule.nextRuns(count, new Date(from)).map((date) => date.getTime());
-}
-
-/** Offsets such as `+02:00` are no timezones here, because they do not follow the clocks of a place. */
-function isTimezone(name: string): boolean {
-  if (!/^[A-Za-z][\w+\-/]*$/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }

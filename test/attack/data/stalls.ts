@@ -215,12 +215,12 @@ const attacks: readonly Attack[] = [
     title: 'each spelling of a time zone is worked out again, for 30 ms and more',
     protection: [
       {
-        file: 'src/agent/sources/zones.ts',
+        file: 'src/core/clock/timezone.ts',
         text: 'const folded = zone.toLowerCase();',
         into: 'const folded = zone;',
       },
       {
-        file: 'src/agent/sources/zones.ts',
+        file: 'src/core/clock/timezone.ts',
         text: "return new Intl.DateTimeFormat('en-US', { timeZone: zone }).resolvedOptions().timeZone;",
         into: "return new Intl.DateTimeFormat('en-US', { timeZone: zone }) && zone;",
       },

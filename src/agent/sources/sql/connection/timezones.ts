@@ -1,7 +1,8 @@
 // The configured timezones of a source's timestamps without zone.
+
+import { isZone } from '../../../../core/clock/timezone.ts';
 import { fail } from '../../../../core/errors.ts';
 import { suggestNames } from '../../../../core/suggestions.ts';
-import { isZone } from '../../zones.ts';
 import type { ColumnFacts } from '../introspection/introspect.ts';
 import { isUtc } from '../zoneless.ts';
 
