@@ -31,14 +31,13 @@ import {
 interface FinishedGroups {
   /** The groups, then the shown measures. */
   readonly rows: Row[];
+  /** The number of groups that each row stands for. */
+  readonly counts: readonly number[];
   readonly hasMore: boolean;
 }
 
 /** A group with the figures of all measures. */
-interface Group {
-  readonly groups: readonly unknown[];
-  readonly figures: readonly Figure[];
-}
+type Group = Tally;
 
 /** The page of the answer. Throws INVALID_ARGUMENT for more groups than the process sorts. */
 export async function finishGroups(plan: AggregatePlan, tallies: readonly Tally[]): Promise<FinishedGroups> {
@@ -82,6 +81,7 @@ function showPage({ query }: AggregatePlan, groups: readonly Group[], skip: numb
       ...group.groups.map((value, at) => showGroup(value, query.groups[at]!.key)),
       ...measures.flatMap((measure, at) => (measure.isShown ? [showFigure(group.figures[at]!, measure)] : [])),
     ]),
+    counts: page.map(({ count = 1 }) => count),
     hasMore: groups.length > skip + limit,
   };
 }
@@ -137,7 +137,7 @@ async function deriveFigures(plan: AggregatePlan, tallies: readonly Tally[], tur
   };
   const marksOf = ({ per }: WindowMeasure) => mapInTurns(tallies, turn, (tally) => markWithin(plan.query, per, tally));
   for (const index of measures.keys()) await columnAt(index);
-  return mapInTurns(tallies, turn, ({ groups }, row) => ({ groups, figures: columns.map((column) => column[row]!) }));
+  return mapInTurns(tallies, turn, (tally, row) => ({ ...tally, figures: columns.map((column) => column[row]!) }));
 }
 
 async function compute({ operator, of }: ComputedMeasure, columnAt: ColumnAt, turn: Turn): Promise<Figure[]> {

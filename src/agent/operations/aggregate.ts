@@ -95,8 +95,10 @@ async function readOver(
   within: Restriction,
 ): Promise<ReadGroups> {
   const { over, filter, search, searchExtended, segment, ...outer } = request;
+  const named = JSON.stringify(outer).toLowerCase();
   const inner = {
     ...toInnerArguments(over),
+    isUsed: (column: string) => named.includes(JSON.stringify(column).slice(1, -1).toLowerCase()),
     ...(filter && { filter }),
     ...(search !== undefined && { search }),
     ...(searchExtended && { searchExtended }),

@@ -22,7 +22,7 @@ import { pathTo } from '../resolve/paths.ts';
 import type { CollectionView } from '../resolve/visibility.ts';
 import { bucketOf, shiftPeriod } from '../sources/aggregate/local-time.ts';
 import { aggregateRecords, groupMark } from '../sources/aggregate.ts';
-import type { Tally } from '../sources/statement.ts';
+import type { Row, Tally } from '../sources/statement.ts';
 import { isNative, lowerWhere, runGroup, toInMemoryQuery } from './aggregates/run-group.ts';
 import { checkSmallGroups, hideSmallGroups, type SmallGroups } from './aggregates/small-groups.ts';
 import {
@@ -39,13 +39,17 @@ import {
 export type GroupArguments = Omit<AggregateRequest, 'collection' | 'cursor' | 'over'> & {
   /** Groups on earlier pages. */
   readonly skip?: number;
+  /** Whether the reader uses a group by this column. Groups that differ in other columns only may be merged. */
+  readonly isUsed?: (column: string) => boolean;
 };
 
 /** A page of groups. */
 export interface ReadGroups {
   readonly query: AggregateQuery;
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
+  readonly rows: readonly Row[];
+  /** The number of groups that each row stands for. */
+  readonly counts: readonly number[];
   readonly hasMore: boolean;
   readonly note?: string;
   /** The part of the note about groups of few records. */
@@ -70,7 +74,7 @@ export async function readGroups(
   const { tallies, isWhole } = small
     ? await hideSmallGroups(call, view, small, plan, all)
     : { tallies: all, isWhole: true };
-  const { rows, hasMore } = await finishGroups(plan, tallies);
+  const { rows, counts, hasMore } = await finishGroups(plan, tallies);
   const hiddenNote =
     !isWhole &&
     `Groups and figures of fewer than ${small?.size} records are not shown, nor others that would reveal them.`;
@@ -84,6 +88,7 @@ export async function readGroups(
     query: plan.query,
     columns: plan.columns,
     rows,
+    counts,
     hasMore,
     ...(notes.length > 0 && { note: notes.join(' ') }),
     ...(hiddenNote && { hiddenNote }),
@@ -107,7 +112,8 @@ async function prepare(
   const where = planCrossSource(view.collection, and(lowered, within.where), planner);
   const resolved = resolve(view, request, moment);
   const small = await checkSmallGroups(call, view, request, within, resolved);
-  const query = small ? { ...resolved, readsAll: true } : resolved;
+  const { isUsed } = request;
+  const query = { ...resolved, ...(small && { readsAll: true }), ...(isUsed && { isUsed }) };
   const wheres = await Promise.all(
     query.measures.map(async (measure) => {
       if (measure.kind !== 'base' || !measure.where) return undefined;

@@ -9,9 +9,9 @@ import type { ResolvedGroup } from '../resolve/groups.ts';
 import { findCrossSource, pathTo, planTypeCondition, relationPathId } from '../resolve/paths.ts';
 import type { BaseMeasure } from '../resolve/resolved-measures.ts';
 import type { CollectionView } from '../resolve/visibility.ts';
-import { fieldPaths, mapPaths } from '../sources/aggregate/expression.ts';
+import { comparedColumn, fieldPaths, mapPaths } from '../sources/aggregate/expression.ts';
 import type { Source } from '../sources/source.ts';
-import type { GroupOrder } from '../sources/statement.ts';
+import type { GroupOrder, SourceColumn } from '../sources/statement.ts';
 import { type Planner, planCrossSource } from './cross-source.ts';
 import { planParameters, refuseParameters } from './queries.ts';
 import { planJoins } from './read.ts';
@@ -74,7 +74,8 @@ export function planAggregate(
   if (collection.query) wheres.forEach(refuseParameters);
   const keys = groups.map((group) => planRelatedRows(collection, group, planner));
   const many = groups.filter((group) => group.many).map(({ column }) => column);
-  const isPaged = isOrderedBySource(query);
+  const merged = planMerged(query);
+  const isPaged = !merged && isOrderedBySource(query);
   const plan = {
     source: collection.source,
     query,
@@ -111,9 +112,24 @@ export function planAggregate(
       order: isPaged ? query.order.map((each) => toStatementOrder(each, figures)) : [],
       limit: isPaged ? query.limit + 1 : GROUPS_LIMIT + 1,
       ...(isPaged && query.skip > 0 && { skip: query.skip }),
+      ...(merged && { merged }),
     },
   };
 }
+
+/** The groups that are told apart where others may be merged. Undefined if a measure is about a group among others. */
+function planMerged({ isUsed, measures, groups, includeEmpty, readsAll }: AggregateQuery): number[] | undefined {
+  if (!isUsed || includeEmpty || readsAll) return undefined;
+  const isMergeable = measures.every((measure) => {
+    if (measure.kind !== 'base') return measure.kind === 'computed' || measure.kind === 'constant';
+    // Databases may take different texts for equal.
+    const { operation, of } = measure;
+    return !/^(Max|Min)$/.test(operation) || !of || !isText(comparedColumn(of));
+  });
+  return isMergeable ? groups.flatMap(({ column }, at) => (isUsed(column) ? [at] : [])) : undefined;
+}
+
+const isText = ({ type }: Pick<SourceColumn, 'type'>): boolean => type === 'String' || type === 'Enum';
 
 /** The paths of the record whose values the groups and measures need, without conditions. */
 export function groupPaths({ measures, groups }: Pick<GroupSelect, 'measures' | 'groups'>): Path[] {

@@ -36,18 +36,23 @@ interface AggregatedRecord {
   /** The value at a path, or null. */
   value(path: Path): unknown;
   satisfies(where: Filter): boolean;
+  /** The number of equal records that it stands for. Default 1. */
+  readonly count?: number;
   /** The rows of a to-many relation. Absent if neither groups nor measures have one. */
   related?(rows: RelatedRows): readonly Pick<AggregatedRecord, 'value'>[];
 }
+
+/** A value that is not null, and the number of times that it counts. */
+type Counted = readonly [value: unknown, count: number];
 
 type Grouping = Omit<GroupSelect, 'table' | 'joins' | 'where'>;
 
 /** Other calls can interrupt it. */
 export async function aggregateRecords(records: Iterable<AggregatedRecord>, group: Grouping): Promise<Tally[]> {
   const turn = createTurns();
-  const found = new Map<string, { keys: unknown[]; values: unknown[][] }>();
+  const found = new Map<string, { keys: unknown[]; values: Counted[][] }>();
   const addGroup = (mark: string, keys: unknown[]) => {
-    const entry = { keys, values: group.measures.map((): unknown[] => []) };
+    const entry = { keys, values: group.measures.map((): Counted[] => []) };
     found.set(mark, entry);
     return entry;
   };
@@ -61,7 +66,7 @@ export async function aggregateRecords(records: Iterable<AggregatedRecord>, grou
       const entry = found.get(mark) ?? addGroup(mark, keys);
       for (const [at, key] of keys.entries()) if (isLower(key, entry.keys[at])) entry.keys[at] = key;
       for (const [at, own] of values.entries())
-        for (const value of own) if (value !== null) entry.values[at]!.push(value);
+        for (const value of own) if (value !== null) entry.values[at]!.push([value, record.count ?? 1]);
     }
   });
   if (group.groups.length === 0 && found.size === 0) addGroup('', []);
@@ -123,13 +128,19 @@ function isLower(key: unknown, known: unknown): boolean {
 
 const ofCount = (count: number): Fraction => toFraction({ units: BigInt(count), scale: 0 });
 
-async function figureOf(measure: Measure, values: readonly unknown[], turn: Turn): Promise<Figure> {
+const countAll = (counted: readonly Counted[]): number => counted.reduce((total, [, count]) => total + count, 0);
+
+const times = (number: Decimal, count: number): Decimal =>
+  count === 1 ? number : multiplyDecimals(number, { units: BigInt(count), scale: 0 });
+
+async function figureOf(measure: Measure, counted: readonly Counted[], turn: Turn): Promise<Figure> {
   const pause = turn();
   if (pause) await pause;
   const { operation, of } = measure;
+  const values = counted.map(([value]) => value);
   switch (operation) {
     case 'Count':
-      return ofCount(values.length);
+      return ofCount(countAll(counted));
     case 'CountDistinct': {
       const column = comparedColumn(of!);
       return ofCount(new Set(values.map((value) => equalityKey(value, column))).size);
@@ -138,11 +149,17 @@ async function figureOf(measure: Measure, values: readonly unknown[], turn: Turn
     case 'Avg': {
       const special = addNotFinite(values);
       if (special !== undefined) return special;
-      const numbers = values.flatMap((value) => readDecimal(value) ?? []);
-      return sumFigure(measure, numbers.reduce(addDecimals, zero), numbers.length);
+      const numbers = counted.filter(([value]) => readDecimal(value));
+      const sum = numbers.reduce(
+        (total, [value, count]) => addDecimals(total, times(readDecimal(value)!, count)),
+        zero,
+      );
+      return sumFigure(measure, sum, countAll(numbers));
     }
-    case 'Percentile':
-      return percentileOf(await sortInTurns(values, (a, b) => compareValues(a, b, numbers), turn), measure.fraction!);
+    case 'Percentile': {
+      const compare = ([a]: Counted, [b]: Counted) => compareValues(a, b, numbers);
+      return percentileOf(await sortInTurns(counted, compare, turn), measure.fraction!);
+    }
     default: {
       const column = comparedColumn(of!);
       const sign = operation === 'Max' ? 1 : -1;
@@ -165,12 +182,22 @@ export function toFigure(value: unknown, { type }: Pick<SourceColumn, 'type'>): 
   return number ? toFraction(number) : (value as Figure);
 }
 
-function percentileOf(sorted: readonly unknown[], fraction: Decimal): Figure {
+function percentileOf(sorted: readonly Counted[], fraction: Decimal): Figure {
   if (sorted.length === 0) return null;
-  const { index, rest } = positionOf(fraction, sorted.length);
-  const [low, high] = [sorted[index], sorted[Math.min(index + 1, sorted.length - 1)]];
+  const { index, rest } = positionOf(fraction, countAll(sorted));
+  const [low, high] = [valueAt(sorted, index), valueAt(sorted, index + 1)];
   const [from, to] = [readDecimal(low), readDecimal(high)];
   return from && to ? interpolate(from, to, rest) : String(rest.units === 0n ? low : high);
+}
+
+/** The last one if there are fewer. */
+function valueAt(sorted: readonly Counted[], index: number): unknown {
+  let left = index;
+  for (const [value, count] of sorted) {
+    if (left < count) return value;
+    left -= count;
+  }
+  return sorted.at(-1)![0];
 }
 
 const numbers = { type: 'Number', collation: 'binary' } as const;

@@ -274,6 +274,11 @@ export interface GroupSelect extends CountSelect {
   readonly limit?: number;
   /** Groups to skip at the start of the order; requires a limit. Default 0. */
   readonly skip?: number;
+  /**
+   * The source may return groups as one Tally if they have the same figures and the same values of these groups, which
+   * are indexes of `groups`. The other values are null then. There is no order, and the limit is of tallies.
+   */
+  readonly merged?: readonly number[];
 }
 
 export interface GroupOrder {
@@ -285,10 +290,12 @@ export interface GroupOrder {
 /** A number is an exact Fraction. Other values are canonical, and so are NaN and infinity. */
 export type Figure = Fraction | string | boolean | null;
 
-/** One group: the values of its groups, and the figures of its measures. */
+/** One group, or several merged ones: the values of its groups, and the figures of its measures. */
 export interface Tally {
   readonly groups: readonly unknown[];
   readonly figures: readonly Figure[];
+  /** The number of groups that were merged. Default 1. */
+  readonly count?: number;
 }
 
 /** The paths of a write are columns of the table itself, except in conditions. */

@@ -12,7 +12,7 @@ import type { ReadGroups } from '../groups.ts';
 /** The columns have the names of the answer. */
 export function createGroupCollection(
   label: string,
-  { query, rows }: ReadGroups,
+  { query, rows, counts }: ReadGroups,
 ): { readonly collection: Collection; readonly source: Source } {
   const measures = query.measures.filter(({ isShown }) => isShown);
   const fields = [
@@ -24,13 +24,13 @@ export function createGroupCollection(
     }),
   ];
   const { collection, columns } = buildRecordCollection(label, fields);
-  const source = createMemorySource(label, [
-    {
-      name: label,
-      columns: columns.map(({ column, type, nullable, collation }) => ({ name: column, type, nullable, collation })),
-      rows: rows.map((row) => [...row]),
-    },
-  ]);
+  const table = {
+    name: label,
+    columns: columns.map(({ column, type, nullable, collation }) => ({ name: column, type, nullable, collation })),
+    rows,
+  };
+  const countOf = new Map(rows.map((row, at) => [row, counts[at]!]));
+  const source = createMemorySource(label, [table], (row) => countOf.get(row) ?? 1);
   return { collection, source };
 }
 

@@ -26,7 +26,8 @@ import { createMemoryWriting } from './writing.ts';
 const native: ReadonlySet<Operator> = new Set(operators.filter((operator) => operator !== 'Match'));
 
 /**
- * A source over arrays, for tests and small tables. Writes stay in memory.
+ * A source over arrays, for tests and small tables. Writes stay in memory. For aggregates, `countOf` says for how many
+ * equal rows a row stands; default 1.
  *
  * @example
  * import { createMemorySource } from 'portico/sources';
@@ -35,7 +36,11 @@ const native: ReadonlySet<Operator> = new Set(operators.filter((operator) => ope
  *   { name: 'currencies', columns: [{ name: 'code', type: 'String' }], primaryKey: ['code'], rows: [['EUR']] },
  * ]);
  */
-export function createMemorySource(name: string, tables: readonly MemoryTable[]): Source {
+export function createMemorySource(
+  name: string,
+  tables: readonly MemoryTable[],
+  countOf?: (row: Row) => number,
+): Source {
   const byName = new Map(tables.map((table) => [table.name, new Data(table)]));
   const records = ({ table, joins, where }: CountSelect): JoinedRow[] => {
     const data = byName.get(table)!;
@@ -90,6 +95,7 @@ export function createMemorySource(name: string, tables: readonly MemoryTable[])
         return {
           value: (path: Path) => record.value(path),
           satisfies,
+          ...(countOf && { count: countOf(record.row) }),
           related: (rows: RelatedRows) => (satisfies(rows.ownWhere) ? related(record, rows) : []),
         };
       });

@@ -11,6 +11,7 @@ import type { Codec, Dialect } from '../codec.ts';
 import { type ExpressionContext, writeNumber } from './expression.ts';
 import { type Fragment, fragment, plain } from './fragment.ts';
 import { bytewise, isSqliteDecimalSum, type WrittenAggregate, writeMeasure } from './measure.ts';
+import { writeMerged } from './merged.ts';
 import { writePeriod } from './period.ts';
 import {
   createSqlWriter,
@@ -79,18 +80,24 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   if (where.sql !== TRUE) list.push(fragment`where ${where}`);
   const from = rows.from(list.reduce((left, right) => fragment`${left} ${right}`));
   // A sum and an average share columns, which SQLite and MariaDB would compute twice.
-  const columns = [...new Set(aggregates.flatMap((aggregate) => aggregate.columns)), ...keys.map((key) => key.shown)];
-  const placed = aggregates.map(({ columns: own, read }) => ({ read, at: own.map((each) => columns.indexOf(each)) }));
-  const decoders = keys.map(({ decode }, at) => ({ decode, at: columns.length - keys.length + at }));
-  const statement = [
-    `select ${columns.length === 0 ? '1' : columns.join(', ')}`,
-    from.sql,
-    // A group has one row of these figures. SQLite needs no more, and would not search them by an index.
-    ...(keys.length
-      ? [`group by ${[...keys.map((key) => key.by), ...(dialect === 'sqlite' ? [] : figureColumns)].join(', ')}`]
-      : []),
-    ...(keys.length === 0 ? [] : [sortsHere ? `limit ${GROUPS_LIMIT + 1}` : orderBy(group, aggregates, keys, dialect)]),
-  ];
+  const figures = [...new Set(aggregates.flatMap((aggregate) => aggregate.columns))];
+  const placed = aggregates.map(({ columns: own, read }) => ({ read, at: own.map((each) => figures.indexOf(each)) }));
+  // A group has one row of these figures. SQLite needs no more, and would not search them by an index.
+  const by = [...keys.map((key) => key.by), ...(dialect === 'sqlite' ? [] : figureColumns)];
+  const tables = by.length ? `${from.sql} group by ${by.join(', ')}` : from.sql;
+  const merged = keys.length > 0 ? group.merged : undefined;
+  const shown = merged?.map((at) => keys[at]!) ?? keys;
+  const columns = [...figures, ...shown.map((key) => key.shown)];
+  const decoders = keys.map((key) => ({ decode: key.decode, at: columns.indexOf(key.shown, figures.length) }));
+  const statement = merged
+    ? [writeMerged(figures, shown, tables, writer.name, dialect), limitOf(group)]
+    : [
+        `select ${columns.length === 0 ? '1' : columns.join(', ')}`,
+        tables,
+        ...(keys.length === 0
+          ? []
+          : [sortsHere ? `limit ${GROUPS_LIMIT + 1}` : orderBy(group, aggregates, keys, dialect)]),
+      ];
   return {
     sql: placeholdersOf(statement.join(' '), dialect),
     binds: from.binds,
@@ -101,11 +108,12 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
         found,
         turn,
         (row): Tally => ({
-          groups: decoders.map(({ decode, at }) => decodeWith(decode, row[at])),
+          groups: decoders.map(({ decode, at }) => (at < 0 ? null : decodeWith(decode, row[at]))),
           figures: placed.map(({ read, at }) => read(at.map((place) => row[place]))),
+          ...(merged && { count: Number(row.at(-1)) }),
         }),
       );
-      return sortsHere ? pageTallies(tallies, group, turn) : tallies;
+      return sortsHere && !merged ? pageTallies(tallies, group, turn) : tallies;
     },
   };
 }

@@ -121,7 +121,10 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
   }
 
   /** Collects values in the order in which statements/aggregate.ts numbers them. */
-  function ofGroup({ table, measures, groups, order, limit, skip = 0 }: GroupSelect, values: unknown[]): string {
+  function ofGroup(
+    { table, measures, groups, order, limit, skip = 0, merged }: GroupSelect,
+    values: unknown[],
+  ): string {
     let key = '\n';
     for (const { operation, of, where, fraction, related } of measures) {
       if (related) {
@@ -145,6 +148,7 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
           key += `[${ofConstant({ op: 'constant', type: 'Number', value: bound }, values)}`;
     }
     for (const { by, index, ascending } of order) key += `;${by[0]}${index}${ascending ? '+' : '-'}`;
+    if (merged) key += `;=${merged.join()}`;
     return limit === undefined ? key : `${key}L${limit}S${skip}`;
   }
 
