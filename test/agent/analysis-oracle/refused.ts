@@ -92,7 +92,7 @@ const makers: readonly Maker[] = [
       { collectionName, measures: { n }, sort: [{ group: 0 }] },
       { collectionName, measures: { n }, having: { measure: 'm', operator: 'GreaterThan', value: 1 } },
       { collectionName, measures: {} },
-      { collectionName, measures: { n: { percentile: ['id', 2] } } },
+      { collectionName, measures: { n: { percentile: ['id', random.pick([100.5, 200, -0.5])] } } },
     ]);
     return { reason: 'a form without a meaning', code: anyCode, body };
   },
