@@ -14,7 +14,6 @@
 // tools. All other requests go to the SDK's own handler, which is loaded on first use (mcp/transport/sdk.ts).
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../core/clock.ts';
 import { AppError, fail, isAppError } from '../core/errors.ts';
 import { userTurn } from '../core/limit/turns.ts';
 import { reportFailure } from '../core/observe/failures.ts';
@@ -48,15 +47,10 @@ import { createListeners } from './transport/listeners.ts';
 import { readRestrictions } from './transport/narrowing.ts';
 import { createRateLimit, type RateLimit } from './transport/rate-limit.ts';
 import { type ErrorParts, sendError } from './transport/refusal.ts';
-import {
-  createRequestMultiplexer,
-  type MultiplexedRequest,
-  type RequestMultiplexer,
-  type RequestSender,
-} from './transport/request-multiplexer.ts';
+import type { MultiplexedRequest, RequestSender } from './transport/request-multiplexer.ts';
 import type { Sdk } from './transport/sdk.ts';
 import { createServing, type ServingParts } from './transport/serving.ts';
-import type { ToolList } from './visibility/tool-list.ts';
+import { createSharedServers, listKeyOf } from './transport/shared-servers.ts';
 
 export interface McpEndpointParts extends ServingParts {
   /**
@@ -353,54 +347,6 @@ function createSdkLoader(open: () => Promise<Sdk>) {
       return loaded ?? loading;
     },
     settled: async (): Promise<unknown> => loading?.catch(() => undefined),
-  };
-}
-
-interface SharedServer {
-  readonly multiplexer: RequestMultiplexer;
-  /**
-   * The results of tools/list as JSON, by mask (mcp/visibility/tool-list.ts) and views, as far as they were requested.
-   */
-  readonly lists: ReadonlyMap<number, string>;
-  /** Asks the SDK instance for the list, on behalf of one caller with this mask. */
-  buildList(mask: number, identity: Identity): Promise<string>;
-}
-
-/** Clients that show views get metadata about them, which makes a second list of the same tools. */
-const listKeyOf = (mask: number, { showsViews }: Identity): number => (showsViews ? -1 - mask : mask);
-
-/** Far more than the sets of tools that roles produce in practice. */
-const MAX_LISTS = 500;
-
-function createSharedServer(
-  multiplexer: RequestMultiplexer,
-  toolList: ToolList,
-  params: Record<string, unknown>,
-): SharedServer {
-  const lists = new Map<number, string>();
-  return {
-    multiplexer,
-    lists,
-    async buildList(mask, identity) {
-      const list = JSON.stringify(await multiplexer.sendRequest('tools/list', params, identity));
-      // Do not cache a list if an agent restart changed the visible tools meanwhile.
-      if (toolList.maskFor(identity.auth) === mask) {
-        if (lists.size >= MAX_LISTS) lists.clear();
-        lists.set(listKeyOf(mask, identity), list);
-      }
-      return list;
-    },
-  };
-}
-
-function createSharedServers(toolList: ToolList, clock: Clock, refuse: (res: ServerResponse, error: AppError) => void) {
-  const envelope = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-  return {
-    modern: createSharedServer(createRequestMultiplexer(clock, refuse), toolList, { _meta: envelope }),
-    legacy: createSharedServer(createRequestMultiplexer(clock, refuse), toolList, {}),
   };
 }
 

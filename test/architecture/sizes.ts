@@ -11,7 +11,6 @@ const FOLDER_ENTRIES = 20;
 const longFiles: Readonly<Record<string, string>> = {
   'src/core/errors.ts': 'a table: one entry for each error code',
   'src/agent/customize/customizer.ts': 'one class, and half of it are docstrings',
-  'src/mcp/endpoint.ts': 'changes with the HTTP layer',
   'src/server/agent/create-agent.ts': 'one class, and a third of it are docstrings',
 };
 
