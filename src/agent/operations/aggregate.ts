@@ -95,10 +95,9 @@ async function readOver(
   within: Restriction,
 ): Promise<ReadGroups> {
   const { over, filter, search, searchExtended, segment, ...outer } = request;
-  const named = JSON.stringify(outer).toLowerCase();
   const inner = {
     ...toInnerArguments(over),
-    isUsed: (column: string) => named.includes(JSON.stringify(column).slice(1, -1).toLowerCase()),
+    isUsed: (column: string) => mentions(outer, column),
     ...(filter && { filter }),
     ...(search !== undefined && { search }),
     ...(searchExtended && { searchExtended }),
@@ -113,6 +112,13 @@ async function readOver(
   });
   const notes = [read.hiddenNote, outerRead.note].filter((note) => note !== undefined);
   return { ...outerRead, ...(notes.length > 0 && { note: notes.join(' ') }) };
+}
+
+/** Whether a text or a name in the value contains the column, in any case. It may contain it by chance. */
+function mentions(value: unknown, column: string): boolean {
+  if (typeof value === 'string') return value.toLowerCase().includes(column.toLowerCase());
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([key, item]) => mentions(key, column) || mentions(item, column));
 }
 
 function toInnerArguments(over: PlainOver): GroupArguments {
