@@ -1,7 +1,7 @@
 // Points that the specification leaves open and the design decides, one row each, with the tests that prove it by file
 // and title. A row without tests has its reason in `pending.ts`.
 
-/** `titles` are written as in the source: a template matches all of its tests. */
+/** `titles` are written as in the source: a template matches all of its tests. Without titles, all tests of the file. */
 export interface Proof {
   readonly file: string;
   readonly titles: readonly string[];

@@ -25,7 +25,9 @@ function line({ id, proofs, ...row }: Row, tests: readonly SpecTest[]): string {
   const quoting = testsOf({ id, ...row, proofs: [] }, tests);
   const told = [
     ...quoting.map(({ file, title }) => link(file, title.split(' > ').at(-1)!)),
-    ...proofs.flatMap(({ file, titles }) => titles.map((title) => link(file, title))),
+    ...proofs.flatMap(({ file, titles }) =>
+      (titles.length > 0 ? titles : ['all tests of the file']).map((title) => link(file, title)),
+    ),
   ];
   const reason = pending.get(id);
   return `| ${id} | ${[...new Set(told)].join('<br>') || (reason ? `not yet: ${reason}` : 'not yet')} |`;

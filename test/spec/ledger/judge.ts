@@ -39,7 +39,8 @@ function judgeDecision(row: Row): string[] {
 /** Searches the proofs in the text of their files, to avoid loading the files. */
 function findMissing({ id, proofs }: Row): string[] {
   return proofs.flatMap(({ file, titles }) => {
-    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    if (!existsSync(file)) return [`${id}: no file ${file}`];
+    const text = readFileSync(file, 'utf8');
     return titles.filter((title) => !text.includes(title)).map((title) => `${id}: no test '${title}' in ${file}`);
   });
 }

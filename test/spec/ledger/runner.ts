@@ -43,7 +43,10 @@ export const testsOf = (row: Row, tests: readonly SpecTest[]): SpecTest[] =>
   tests.filter(
     (test) =>
       (test.section === row.section && quotes(row, test.title)) ||
-      row.proofs.some(({ file, titles }) => file === test.file && titles.some((title) => isOf(title, test.title))),
+      row.proofs.some(
+        ({ file, titles }) =>
+          file === test.file && (titles.length === 0 || titles.some((title) => isOf(title, test.title))),
+      ),
   );
 
 /** Whether the name of a test ends with this title, which may be a template of `test.each`. */
