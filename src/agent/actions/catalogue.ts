@@ -42,7 +42,9 @@ function checkNames(entry: ActionEntry, others: readonly CatalogueEntry[], optio
     const near = suggestNames(collection, engine.names());
     refuse(entry, `there is no such collection${near.length ? ` (near: ${near.join(', ')})` : ''}`);
   }
-  if (typeof name !== 'string' || name.trim() === '') refuse(entry, 'an action needs a name');
+  // Tools trim the names that they get.
+  if (typeof name !== 'string' || name === '' || name.trim() !== name)
+    refuse(entry, 'an action needs a name without spaces at its ends');
   for (const { entry: other } of others) {
     if (other.name === name) refuse(entry, `another action has this name, added at ${other.at}`);
     if (useUnsafeActionEndpoint && toSlug(other.name) === toSlug(name))

@@ -114,7 +114,9 @@ function checkEntry(
   other: ChartEntry | undefined,
 ): void {
   const refuse = (problem: string) => fail('CONFIGURATION', { problem: `${problem}. (${at})` });
-  if (typeof name !== 'string' || name.trim() === '') refuse('A chart needs a name');
+  // Tools trim the names that they get.
+  if (typeof name !== 'string' || name === '' || name.trim() !== name)
+    refuse('A chart needs a name without spaces at its ends');
   if (other) refuse(`The chart '${name}' is already defined, at ${other.at}`);
   if (collection !== undefined && ops.model.internalCollections.get(collection)?.key.length === 0)
     refuse(`The chart '${name}' is for one record, but '${collection}' has no key to identify it`);

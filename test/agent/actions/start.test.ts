@@ -57,7 +57,7 @@ test.each<[problem: string, definition: object, name?: string, collection?: stri
   ['execute must be a function (context, resultBuilder)', { execute: 'now' }],
   ["no option 'exectue' (near: execute)", { exectue: () => undefined }],
   ['there is no such collection (near: orders)', {}, 'Act', 'ordrs'],
-  ['an action needs a name', {}, ' '],
+  ['an action needs a name without spaces at its ends', {}, ' '],
 ])('%s', async (problem, definition, name = 'Act', collection = 'orders') => {
   expect(await startError(definition, name, collection)).toBe(
     `Action '${name}' of '${collection}' (added at shop.ts:7): ${problem}.`,
