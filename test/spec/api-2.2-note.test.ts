@@ -174,6 +174,15 @@ describe('api 2.2 Note', () => {
     await client.ask('PATCH', `{notes}/${id}/messages/${body.messages[0].id}`, { body: { content: 'first' } });
     const after = (await listed(id)).messages.map(({ content }: { content: string }) => content);
     expect([messages.length, texts, after]).toEqual([1, ['one', 'two'], ['first', 'two']]);
+    // In the order of writing, not of their texts.
+    await client.ask('POST', `{notes}/${id}/messages`, { body: { content: 'alpha' } });
+    expect((await listed(id)).messages.map(({ content }: { content: string }) => content)).toEqual([
+      'first',
+      'two',
+      'alpha',
+    ]);
+    const thread = (await client.ask('GET', `{notes}/${id}`)).body.messages;
+    expect(thread.map(({ content }: { content: string }) => content)).toEqual(['first', 'two', 'alpha']);
     expect((await made()).messages).toEqual([]);
   });
 
