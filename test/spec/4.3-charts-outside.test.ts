@@ -58,6 +58,22 @@ const charts: readonly (readonly [row: string, make: Make, http: unknown, mcp: u
   ['distribution', (chart) => chart.distribution(Object.fromEntries(many)), pairs(...many), table(['key', 'value'], ...many)],
   ['timeBased', (chart) => chart.timeBased('Day', many.map(([, value]) => ({ date: new Date(Date.UTC(2024, 0, value, 12)), value }))), periods(...many.map(([, value]) => [dayOf(value), value] as const)), table(['period', 'value'], ...many.map(([, value]) => [dayOf(value), value]))],
   ['smart', (chart) => chart.smart(deep(40)), deep(40), { data: deep(40) }],
+  ['timeBased', (chart) => chart.timeBased('Week', each('2020-12-28', '2021-01-03', '2021-01-04')), periods(['W53-2020', 2], ['W1-2021', 1]), table(['period', 'value'], ['W53-2020', 2], ['W1-2021', 1])],
+  ['timeBased', (chart) => chart.timeBased('Month', each('2024-01-31', '2024-03-31', '2024-12-01', '2025-01-31')), periods(...['Jan 24', 'Feb 24', 'Mar 24', 'Apr 24', 'May 24', 'Jun 24', 'Jul 24', 'Aug 24', 'Sep 24', 'Oct 24', 'Nov 24', 'Dec 24', 'Jan 25'].map((label) => [label, ['Jan 24', 'Mar 24', 'Dec 24', 'Jan 25'].includes(label) ? 1 : 0] as const)), expect.objectContaining({ columns: ['period', 'value'] })],
+  ['timeBased', (chart) => chart.timeBased('Year', [{ date: null as never, value: 5 }, { date: '2024-05-05', value: '0.10' }, { date: '2024-05-06', value: '0.20' }]), periods(['2024', 0.3]), table(['period', 'value'], ['2024', 0.3])],
+  ['timeBased', (chart) => chart.timeBased('Quarter', each('2023-10-01', '2024-04-01')), periods(['Q4-2023', 1], ['Q1-2024', 0], ['Q2-2024', 1]), table(['period', 'value'], ['Q4-2023', 1], ['Q1-2024', 0], ['Q2-2024', 1])],
+  ['timeBased', (chart) => chart.timeBased('Day', [{ date: '2024-01-01', value: null }, { date: '2024-01-01', value: 2 }]), periods(['01/01/2024', 2]), table(['period', 'value'], ['01/01/2024', 2])],
+  ['multipleTimeBased', (chart) => chart.multipleTimeBased('Week', [null, null], [{ label: 'a', values: [1, 2] }]), { labels: [], values: [{ key: 'a', values: [] }] }, table(['period', 'a'])],
+  ['multipleTimeBased', (chart) => chart.multipleTimeBased('Day', ['2024-01-01'], []), { labels: ['01/01/2024'], values: [] }, table(['period'], ['01/01/2024'])],
+  ['multipleTimeBased', (chart) => chart.multipleTimeBased('Quarter', ['2024-12-31T23:30:00Z', new Date('2024-12-31T22:30:00Z')], [{ label: 'a', values: ['1', '2'] }]), { labels: ['Q4-2024', 'Q1-2025'], values: [{ key: 'a', values: ['2', '1'].map(Number) }] }, table(['period', 'a'], ['Q4-2024', 2], ['Q1-2025', 1])],
+  ['distribution', (chart) => chart.distribution({ up: 0.5, down: '-0.5', big }), pairs(['up', 0.5], ['down', '-0.5'], ['big', big]), table(['key', 'value'], ['up', 0.5], ['down', '-0.5'], ['big', big])],
+  ['percentage', (chart) => chart.percentage(-100), -100, { value: -100 }],
+  ['percentage', (chart) => chart.percentage(250), 250, { value: 250 }],
+  ['objective', (chart) => chart.objective(-1, '0'), { value: -1, objective: '0' }, { value: -1, objective: '0' }],
+  ['leaderboard', (chart) => chart.leaderboard({ a: '1.10', b: 1.2, c: '-3', d: 0 }), pairs(['b', 1.2], ['a', '1.10'], ['d', 0], ['c', '-3']), table(['key', 'value'], ['b', 1.2], ['a', '1.10'], ['d', 0], ['c', '-3'])],
+  ['smart', (chart) => chart.smart([]), [], { data: [] }],
+  ['smart', (chart) => chart.smart(0), 0, { value: 0 }],
+  ['smart', (chart) => chart.smart(false), false, { data: false }],
   ['value', (chart) => chart.value(3, '3.5'), { countCurrent: 3, countPrevious: '3.5' }, { value: 3, previous: '3.5' }],
 ]; // biome-ignore format: a table
 
@@ -90,6 +106,23 @@ const mistakes: readonly (readonly [row: string, make: Make, cause: string])[] =
   ['objective', (chart) => chart.objective(1, undefined as never), 'objective: expected a number, got undefined.'],
   ['value', (chart) => chart.value('' as never), 'value: expected a number, got string.'],
   ['distribution', (chart) => chart.distribution({ a: null as never }), 'distribution: expected a number, got null.'],
+  ['timeBased', (chart) => chart.timeBased('Day', each('2024-13-01')), 'expected a date such as 2025-03-30 or 2025-03-30T08:00:00Z.'],
+  ['timeBased', (chart) => chart.timeBased('Day', [{ date: new Date(Number.NaN), value: 1 }]), 'expected a date such as 2025-03-30 or 2025-03-30T08:00:00Z.'],
+  ['timeBased', (chart) => chart.timeBased('Day', [null] as never), 'timeBased: expected a list of {date, value}, got a list.'],
+  ['timeBased', (chart) => chart.timeBased(undefined as never, []), 'the time range must be one of Day, Week, Month, Quarter, Year, not undefined.'],
+  ['multipleTimeBased', (chart) => chart.multipleTimeBased('month' as never, [], []), 'the time range must be one of Day, Week, Month, Quarter, Year, not month.'],
+  ['multipleTimeBased', (chart) => chart.multipleTimeBased('Day', ['soon'], []), 'expected a date such as 2025-03-30 or 2025-03-30T08:00:00Z.'],
+  ['multipleTimeBased', (chart) => chart.multipleTimeBased('Day', ['2024-01-01'], [{ label: 'in', values: null as never }]), 'multipleTimeBased: expected a list of numbers, got null.'],
+  ['distribution', (chart) => chart.distribution('a' as never), 'distribution: expected an object of label to number, got string.'],
+  ['leaderboard', (chart) => chart.leaderboard(undefined as never), 'leaderboard: expected an object of label to number, got undefined.'],
+  ['leaderboard', (chart) => chart.leaderboard({ a: true as never }), 'leaderboard: expected a number, got boolean.'],
+  ['percentage', (chart) => chart.percentage(Number.POSITIVE_INFINITY), 'percentage: expected a number, got Infinity.'],
+  ['value', (chart) => chart.value(null as never), 'value: expected a number, got null.'],
+  ['value', (chart) => chart.value(1, false as never), 'value: expected a number, got boolean.'],
+  ['smart', (chart) => chart.smart(Number.POSITIVE_INFINITY), 'smart: expected a JSON value, got Infinity at the top.'],
+  ['smart', (chart) => chart.smart(deep(70)), 'smart: expected a JSON value, got object at '],
+  ['smart', (chart) => chart.smart({ a: undefined }), 'smart: expected a JSON value, got undefined at a.'],
+  ['smart', (chart) => chart.smart({ a: Symbol('x') } as never), 'smart: expected a JSON value, got symbol at a.'],
   ['smart', (chart) => chart.smart(undefined), 'smart: expected a JSON value, got undefined at the top.'],
 ]; // biome-ignore format: a table
 
@@ -99,6 +132,9 @@ beforeAll(async () => {
     charts.forEach(([, make], at) => void agent.addChart(`c${at}`, (_, chart) => make(chart) as never));
     mistakes.forEach(([, make], at) => void agent.addChart(`m${at}`, (_, chart) => make(chart) as never));
     agent
+      .addChart('most', (_, chart) => chart.timeBased('Day', each('2000-01-01', '2027-05-18')))
+      .addChart('more', (_, chart) => chart.timeBased('Day', each('2000-01-01', '2027-05-19')))
+      .addChart('lines', (_, chart) => chart.multipleTimeBased('Day', ['2000-01-01', '2027-05-19'], []))
       .addChart('wrong', () => ({ countCurrent: 'x' }) as never)
       .customizeCollection('a', (a) =>
         a.addChart('record', ({ recordId }, chart) => chart.objective(Number(recordId), 10)),
@@ -130,6 +166,12 @@ test.each(mistakes.map(([row, , cause], at) => [row, cause, at] as const))(
     ]);
   },
 );
+
+test('timeBased, multipleTimeBased: 10,000 periods are shown, one more is refused', async () => {
+  const many = (at: string) => place.get(`/_charts/${at}?timezone=UTC`);
+  const [shown, refused, lines] = [await many('most'), await many('more'), await many('lines')];
+  expect([shown.status, shown.body.length, shown.body[0], shown.body.at(-1), refused.status, lines.status]).toEqual([200, 10_000, { label: '01/01/2000', values: { value: 1 } }, { label: '18/05/2027', values: { value: 1 } }, 500, 500]);
+}); // biome-ignore format: short
 
 test('timeBased: the days are in the requested timezone, otherwise in that of the caller', async () => {
   const labels = async (query: string) => (await place.get(`/_charts/c7${query}`)).body.map((one: { label: string }) => one.label);

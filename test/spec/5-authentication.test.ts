@@ -1,7 +1,10 @@
 // Authentication in section 5: the secrets of an agent, the token of /mcp, how a client that
 // knows only the URL discovers the authorization server, and the key of an AI provider.
+
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
 import { createAgent, createAiProvider } from '../../src/index.ts';
 import { KEY, openAiServer, saying } from '../agent/ai-server.ts';
 import { messageOf, secrets, shopAgent } from '../app/agent.ts';
@@ -110,3 +113,30 @@ test('apiKey: the other provider sends it too', async () => {
   await ai.ask({ messages: [{ role: 'user', content: 'Is it so?' }] });
   expect([asked[0]!.headers.authorization, asked.length]).toEqual([`Bearer ${KEY}`, 1]);
 });
+
+test.each(['\n', '\r\n', '\t', ' ', '\0', '\x7f', '\u00a0', 'é', '\u2028'])('apiKey: %j at its begin, its end or within is refused, and the error does not show the key', async (character) => {
+  const given = { name: 'house', provider: 'openai', model: 'model-1' } as const;
+  for (const apiKey of [character, `${character}${KEY}`, `${KEY}${character}`, KEY.replace(/^../, `a${character}b`)]) {
+    const message = await messageOf(() => createAiProvider({ ...given, apiKey }));
+    expect(message).toMatch(/^createAiProvider: 'apiKey' must be a string of visible ASCII characters, without spaces\./);
+    expect(message).not.toContain(KEY.slice(3));
+  }
+}); // biome-ignore format: short
+
+test.each(['openai', 'anthropic'] as const)('apiKey: every visible ASCII character is kept in the header of %s, and another key is sent for another provider', async (provider) => {
+  const visible = Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at)).join('');
+  const seen: (string | undefined)[] = [];
+  // A server that refuses every request: only the header matters.
+  const server = createServer((req, res) => {
+    seen.push(req.headers.authorization);
+    res.writeHead(400, { 'content-type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  for (const apiKey of [visible, '!', '~']) {
+    const ai = createAiProvider({ name: 'house', provider, model: 'model-1', baseUrl, apiKey });
+    await ai.ask({ messages: [{ role: 'user', content: 'Is it so?' }] }).catch(() => undefined);
+  }
+  expect(seen).toEqual([`Bearer ${visible}`, 'Bearer !', 'Bearer ~']);
+}); // biome-ignore format: short

@@ -29,6 +29,10 @@ export interface Answered {
 export interface Outside {
   get(path: string): Promise<Answered>;
   post(path: string, body?: unknown, method?: string): Promise<Answered>;
+  /** A request with its own headers; those of the session are absent. */
+  send(path: string, init?: RequestInit): Promise<Answered>;
+  /** The value of Authorization of the session. */
+  readonly session: string;
   /** Calls the endpoint of an action: `/_actions/<collection>/<index>/<slug>` and further segments. */
   act(path: string, attributes: object): Promise<Answered>;
   /** The attributes of each row of a list. */
@@ -109,8 +113,13 @@ export async function openOutside(
   const read = async (response: Response): Promise<Answered> => {
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json');
-    return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
+    return {
+      status: response.status,
+      body: isJson && text !== '' ? JSON.parse(text) : text,
+      headers: response.headers,
+    };
   };
+  const send: Outside['send'] = async (path, init = {}) => read(await fetch(`${api}${path}`, init));
   const get: Outside['get'] = async (path) => read(await fetch(`${api}${path}`, { headers }));
   const post: Outside['post'] = async (path, body, method = 'POST') =>
     read(await fetch(`${api}${path}`, { method, headers, body: JSON.stringify(body) }));
@@ -118,6 +127,8 @@ export async function openOutside(
   return {
     get,
     post,
+    send,
+    session: headers.authorization,
     act: (path, attributes) => post(path, { data: { attributes, type: 'custom-action-requests' } }),
     list: async (path) =>
       (await get(path)).body.data.map(({ attributes }: { attributes: Record<string, unknown> }) => attributes),
