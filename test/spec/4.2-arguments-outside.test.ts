@@ -258,6 +258,7 @@ const right = [
   ...Object.entries(naming).map(([row, call]) => [row, 'x', call] as const),
   ...Object.entries(toCollection).map(([row, call]) => [row, row === 'addManyToManyRelation' ? 'pairs' : 'people', call] as const),
   ...Object.entries(once).map(([row, call]) => [row, 'x', call] as const),
+  ['replaceFieldBinaryMode', 'prints', onField.replaceFieldBinaryMode!] as const,
 ]; // biome-ignore format: a table
 test.each(right)('%s: right arguments start: %s', async (_, given, call) => {
   expect(await start('people', (each) => call(each, given))).toBe('it worked');
