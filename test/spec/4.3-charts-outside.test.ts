@@ -72,6 +72,7 @@ const charts: readonly (readonly [row: string, make: Make, http: unknown, mcp: u
   ['objective', (chart) => chart.objective(-1, '0'), { value: -1, objective: '0' }, { value: -1, objective: '0' }],
   ['leaderboard', (chart) => chart.leaderboard({ a: '1.10', b: 1.2, c: '-3', d: 0 }), pairs(['b', 1.2], ['a', '1.10'], ['d', 0], ['c', '-3']), table(['key', 'value'], ['b', 1.2], ['a', '1.10'], ['d', 0], ['c', '-3'])],
   ['smart', (chart) => chart.smart([]), [], { data: [] }],
+  ['smart', (chart) => chart.smart({ a: { toJSON: () => 5, more: () => 1 } }), { a: 5 }, { data: { a: 5 } }],
   ['smart', (chart) => chart.smart(0), 0, { value: 0 }],
   ['smart', (chart) => chart.smart(false), false, { data: false }],
   ['value', (chart) => chart.value(3, '3.5'), { countCurrent: 3, countPrevious: '3.5' }, { value: 3, previous: '3.5' }],
