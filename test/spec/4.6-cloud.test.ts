@@ -1,8 +1,10 @@
 // Behaviour 4.6: the commands of `portico cloud` in this process. test/cli runs them as users do.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { bootstrap, login, updateTypings } from '../../src/cli/cloud/commands.ts';
 import type { Agent, MongoConnectionParams, SqlConnectionParams } from '../../src/cloud/index.ts';
 import { commandLineClient } from '../../src/oauth/clients/normalize.ts';
@@ -186,6 +188,74 @@ export function customizeAgent(agent: Agent<Schema>): void {
     expect.stringContaining('is not a folder of customizations'),
     true,
   ]);
+}); // biome-ignore format: short
+
+test('bootstrap: every file of the folder, and what it prints; a name has at most 100 characters', async () => {
+  await bootstrapped();
+  const read = (path: string) => readFileSync(inFolder(path), 'utf8');
+  expect(readdirSync(join(folder, 'cloud-customizer')).filter((name) => !['dist', 'node_modules'].includes(name)).sort()).toEqual(['.env', '.gitignore', 'README.md', 'package.json', 'renames.json', 'src', 'tsconfig.json', 'typings.d.ts']);
+  expect(read('.gitignore').trim().split('\n')).toEqual(['node_modules/', 'dist/', '.env', '.portico/', '*.sqlite*']);
+  expect(read('.env').split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([`SERVICE_CLOUD_SERVER=${shop.address}`, `SERVICE_ENV_SECRET='${envSecret}'`, 'DATABASE_URL=', 'MCP_SERVER_PORT=3932']);
+  expect(JSON.parse(read('package.json'))).toEqual({
+    name: 'cloud-customizer', private: true, type: 'module',
+    scripts: { build: 'tsc', start: 'portico cloud start', login: 'portico cloud login', 'update-typings': 'portico cloud update-typings' },
+    dependencies: { portico: '^0.0.0' }, devDependencies: { '@types/node': '^20.19.0', typescript: '>=5.8' },
+  });
+  const { compilerOptions, include } = JSON.parse(read('tsconfig.json'));
+  expect([compilerOptions.strict, compilerOptions.rootDir, compilerOptions.outDir, compilerOptions.module, include]).toEqual([true, 'src', 'dist', 'NodeNext', ['src', 'typings.d.ts']]);
+  expect([read('README.md').startsWith(`# cloud-customizer\n\nCustomizations for ${shop.address}, `), /export (default )?(async )?function dataSources/.test(read('src/data-source.ts')), read('src/data-source.ts').includes('DATABASE_URL'), JSON.parse(read('renames.json')).length, read('typings.d.ts').includes('`portico cloud update-typings` overwrites')]).toEqual([true, true, true, 1, true]);
+  printed.length = 0;
+  const long = `L${'x'.repeat(99)}`;
+  await bootstrap(long, { ...options(), envSecret, version: '0.0.0' });
+  expect([printed.join('').split('\n')[0], printed.join('').includes(`\n  cd ${long}\n  npm install\n`)]).toEqual([expect.stringMatching(new RegExp(`^The folder ${long} is ready, with types of \\d+ collections of ${shop.address}\\. Next steps:$`)), true]);
+  expect(JSON.parse(readFileSync(join(folder, long, 'package.json'), 'utf8')).name).toBe(long.toLowerCase());
+  for (const name of [`${long}x`, 'a b', '_a', '-a', 'é', 'a/b', 'a\\b', '.'])
+    expect(await bootstrap(name, { ...options(), envSecret, version: '0.0.0' }).catch(({ code }) => code), name).toBe('INVALID_ARGUMENT');
+  rmSync(join(folder, long), { recursive: true });
+}); // biome-ignore format: short
+
+test('login, bootstrap, update-typings: the server of the option, of the environment or the default; its address is checked before any request', async () => {
+  await bootstrapped();
+  const told = (server?: string) => login({ browser: false, folder, ...(server !== undefined && { server }) }).then(() => 'signed in', ({ code, message }) => `${code} ${message}`);
+  const wrong = ['', 'nowhere', 'ftp://127.0.0.1', '//127.0.0.1', `${shop.address}?x=1`, `${shop.address}#x`, shop.address.replace('://', '://a:b@'), shop.address.replace('://', '://a@')];
+  for (const server of wrong) expect(await told(server), server).toMatch(/^CONFIGURATION .*--server: expected an address such as https:\/\/data\.example\.com, got '/);
+  for (const server of ['http://data.example.com', 'http://10.0.0.1', 'http://128.0.0.1', 'http://localhost.example.com', 'http://0.0.0.0']) expect(await told(server), server).toMatch(/^CONFIGURATION .*is not https\. Only a server on this machine may use http\./);
+  for (const server of [`${shop.address}/`, `${shop.address}//`, `${shop.address}/mcp`, `${shop.address}/mcp/`]) expect(await told(server), server).toBe('signed in');
+  vi.stubEnv('SERVICE_CLOUD_SERVER', shop.address);
+  expect([await told(), await told('nowhere')]).toEqual(['signed in', expect.stringMatching(/got 'nowhere'/)]);
+  vi.stubEnv('SERVICE_CLOUD_SERVER', undefined);
+  vi.stubGlobal('fetch', async (url: string) => { throw new Error(`asked ${url}`); });
+  expect(await told()).toMatch(/^CONFIGURATION .*No server answers at http:\/\/127\.0\.0\.1:3931 \(no answer\)\. Start it, or set another with --server\./);
+  for (const server of ['http://localhost:1', 'http://127.9.9.9:1', 'http://[::1]:1', 'https://data.example.com']) expect(await told(server), server).toMatch(/No server answers at/);
+  vi.unstubAllGlobals();
+}); // biome-ignore format: short
+
+test('login: metadata of another server, of another kind, or that leads elsewhere is refused', async () => {
+  let metadata: object | string = {};
+  const asked: string[] = [];
+  const server = createServer((req, res) => {
+    asked.push(`${req.method} ${req.url}`);
+    res.end(typeof metadata === 'string' ? metadata : JSON.stringify(metadata));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const right = { issuer: address, portico_cloud_resource: `${address}/v1/cloud`, device_authorization_endpoint: `${address}/d`, token_endpoint: `${address}/t`, revocation_endpoint: `${address}/r` };
+  const told = async (given: object | string, path = '') => {
+    metadata = given;
+    return login({ browser: false, folder, server: address + path }).then(() => 'signed in', ({ message }) => message as string);
+  };
+  for (const given of ['<html>', '[]', '"x"', {}, { issuer: 5 }]) expect(await told(given)).toContain(`The server at ${address} is not a Portico server.`);
+  expect(await told({ ...right, issuer: 'https://other.example' })).toContain(`The server at ${address} has the URL https://other.example. If you want to use it: --server https://other.example`);
+  for (const name of ['portico_cloud_resource', 'device_authorization_endpoint', 'token_endpoint', 'revocation_endpoint']) {
+    expect(await told({ ...right, [name]: undefined }), name).toContain(`${address} does not allow sign-in with portico cloud`);
+    for (const elsewhere of ['https://other.example/x', address.replace('http:', 'https:'), address.replace(/:\d+$/, ':1'), 'x', '/x'])
+      expect(await told({ ...right, [name]: elsewhere }), name).toContain(`The server at ${address} refers to another server (${name}). No request was sent there.`);
+  }
+  expect(new Set(asked)).toEqual(new Set(['GET /.well-known/oauth-authorization-server']));
+  asked.length = 0;
+  await told({}, '/data');
+  expect(asked).toEqual(['GET /.well-known/oauth-authorization-server/data', 'GET /.well-known/oauth-authorization-server']);
 }); // biome-ignore format: short
 
 test('Exported types of the cloud package: Agent, SqlConnectionParams, MongoConnectionParams', () => {

@@ -50,7 +50,7 @@ const dataRoutes = files(
   'spec/4.5-data-routes-outside',
   'spec/4.5-collection-routes',
 );
-const cloud = files('cli/cloud', 'cli/cloud-folder', 'api/cloud');
+const cloud = files('api/cloud');
 const testing = files(
   'testing/agent-client',
   'testing/writes',
