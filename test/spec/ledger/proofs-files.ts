@@ -73,7 +73,6 @@ const tokens = [
     'console/tokens',
     'oauth/application-tokens',
     'app/application-tokens',
-    'cli/token',
     'rest/programs',
     'spec/api-5-tokens',
     'spec/api-2.5-application-token',
