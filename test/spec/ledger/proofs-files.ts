@@ -35,7 +35,13 @@ const mcpRequests = files(
   'app/rate-limit',
   'oauth/tokens',
 );
-const mounted = files('spec/4.4-endpoints', 'spec/4.4-namespaces-outside', 'oauth/routes', 'app/addresses');
+const mounted = files(
+  'spec/4.4-endpoints',
+  'spec/4.4-namespaces-outside',
+  'spec/4.4-authorization-outside',
+  'oauth/routes',
+  'app/addresses',
+);
 const authorized = [...mounted, ...files('oauth/flow', 'oauth/clients', 'oauth/policies')];
 const redeemed = [...mounted, ...files('oauth/tokens', 'oauth/refresh', 'oauth/clients', 'oauth/policies')];
 const discovered = [...mounted, ...files('app/challenge')];
