@@ -19,6 +19,28 @@ test('useUnsafeActionEndpoint enabled and two actions of one collection share a 
   expect(message.match(/7-errors\.test\.ts:\d+/g)).toHaveLength(2);
 });
 
+test.each([
+  ['Close it', 'close-it', true],
+  ['Close it', 'Close  it!', false],
+  ['Close it', 'CLOSE\tIT', true],
+  ['a.b', 'a_b', true],
+  ['a--b', 'a-b', false],
+  ['a', 'a!', false],
+  ['a!', 'a?', true],
+  ['é', 'ü', true],
+  ['é', 'e', false],
+  ['1', '2', false],
+  ['a1', 'A1', true],
+  ['!a', 'a', false],
+])('useUnsafeActionEndpoint: the actions %j and %j share a slug: %s', async (one, other, isShared) => {
+  const start = (useUnsafeActionEndpoint: boolean) => {
+    const { agent } = shopAgent({ useUnsafeActionEndpoint });
+    agent.customizeCollection('orders', (orders) => orders.addAction(one, close).addAction('between', close).addAction(other, close));
+    return messageOf(() => agent.start());
+  };
+  expect([await start(true), await start(false)]).toEqual([isShared ? expect.stringContaining(`is also that of '${one}', added at`) : 'it worked', 'it worked']);
+}); // biome-ignore format: short
+
 test('useUnsafeActionEndpoint not enabled: the position distinguishes the actions', async () => {
   const { agent } = shopAgent();
   agent.customizeCollection('orders', two);
@@ -46,12 +68,18 @@ test('basePath set while the agent URL includes a path | throws at startup', asy
     await begin('/ai', 'https://data.example.com'),
     await begin('/ai', 'https://data.example.com/'),
     await begin('/ai', 'https://data.example.com/tools/'),
+    await begin('/tools', 'https://data.example.com/tools'),
+    await begin('/a/b', 'https://data.example.com/a'),
+    await begin('/ai', 'https://data.example.com:8443//'),
   ]).toEqual([
     'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
     'it worked',
     'it worked',
     'it worked',
     'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
+    'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
+    'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
+    'it worked',
   ]);
 });
 
