@@ -18,6 +18,7 @@ import { edgesC } from './mutations/edges-c.ts';
 import { edgesOfCustomizer } from './mutations/edges-customizer.ts';
 import { edgesD } from './mutations/edges-d.ts';
 import { edgesDrawn } from './mutations/edges-drawn.ts';
+import { edgesE } from './mutations/edges-e.ts';
 import { edgesOfEngine } from './mutations/edges-engine.ts';
 import { edgesOfAgentRows } from './mutations/edges-rows-agent.ts';
 import { edgesOfApiRows } from './mutations/edges-rows-api.ts';
@@ -53,6 +54,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   edgesB,
   edgesC,
   edgesD,
+  edgesE,
   edgesOfActions,
   edgesOfAgent,
   edgesOfApi,

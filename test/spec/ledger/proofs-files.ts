@@ -67,7 +67,7 @@ const testing = files(
 );
 const ai = files('agent/ai', 'agent/ai-stream', 'agent/ai-in-code');
 
-const call = files('api/api', 'api/wrong-things');
+const call = files('api/api', 'api/wrong-things', 'spec/api-4.3-answers');
 const notes = [
   ...call,
   ...files('api/notes', 'api/openapi', 'store/notes', 'spec/api-2.2-note', 'spec/api-4.1-list-notes'),
@@ -108,6 +108,7 @@ const webhook = files(
   'api/workflows',
   'api/openapi',
   'spec/api-4.2-trigger-a-run',
+  'spec/api-4.2-bounds',
   'spec/api-7.3-webhook-errors',
   'spec/api-5-webhook',
 );
