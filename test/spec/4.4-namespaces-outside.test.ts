@@ -216,6 +216,14 @@ describe.each([
     },
   );
 
+  test(`${shown}/oauth/authorize: the id of a sign-in has 1 to 128 letters, digits, - and _`, async () => {
+    const seen = [];
+    for (const id of ['a', 'A-z_9', 'x'.repeat(128), 'x'.repeat(129), 'a.b', 'a%2Fb', 'a%20b', 'é', ''])
+      for (const path of ['/oauth/interaction', '/oauth/authorize'])
+        seen.push((await send(servers[on]!, 'PUT', `${prefix}${path}/${encodeURI(decodeURI(id))}`)).status);
+    expect(seen).toEqual([405, 405, 405, 405, 405, 405, ...Array(12).fill(404)]);
+  });
+
   test(`${shown}/oauth/token, ${shown}/oauth/authorize: another Host is refused`, async () => {
     const server = servers[on]!;
     const seen = [];

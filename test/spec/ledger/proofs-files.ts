@@ -28,6 +28,7 @@ const actions = [
 ];
 
 const mcpRequests = files(
+  'spec/4.4-mcp-endpoint-outside',
   'mcp/refusals',
   'app/http',
   'app/challenge',
