@@ -199,6 +199,7 @@ export class CollectionCustomizer {
    */
   addSegment(name: string, definition: SegmentDefinition): this {
     const at = callSite(this.addSegment);
+    if (typeof name !== 'string' || name.trim() === '') refuse(at, 'A segment needs a name.');
     if (typeof definition !== 'function') checkPlainFilter(`addSegment('${name}')`, definition, at);
     return this.#add(at, { kind: 'addSegment', name, definition });
   }

@@ -198,7 +198,6 @@ function addCustomization(
       customizations.binaryModes.set(what.name, { mode: what.mode, at });
       return;
     case 'addSegment':
-      if (typeof what.name !== 'string' || what.name.trim() === '') failMisuse('A segment needs a name', at);
       requireFirst(customizations.segments.get(what.name), `segment '${what.name}'`);
       customizations.segments.set(what.name, { definition: what.definition, at });
       return;

@@ -13,7 +13,9 @@ export const edgesE: Points = {
   },
   'src/agent/model/customizations.ts': {
     '4.2 · Fields · replaceFieldBinaryMode': ["if (primitive !== 'Binary')", "if (type !== 'Binary')"],
-    '4.2 · Segments · addSegment': ["what.name.trim() === ''", "what.name === ''"],
+  },
+  'src/agent/customize/customizer.ts': {
+    '4.2 · Segments · addSegment': ["typeof name !== 'string' || name.trim() === ''", "typeof name !== 'string'"],
   },
   'src/agent/actions/catalogue.ts': {
     '4.2 · Actions · addAction': ["name === '' || name.trim() !== name", "name === ''"],
