@@ -44,7 +44,7 @@ export function checkValue(takes: OperandKind, given: unknown, context: ValueCon
     case 'values': {
       const items = Array.isArray(given) ? given : [given];
       if (given === undefined || items.length > LIST_LIMIT)
-        return refuse(context, `a list of at most ${LIST_LIMIT} values`, given);
+        return refuse(context, `a list of at most ${LIST_LIMIT} values`, given && `${items.length} values`);
       // Some databases cannot search an array for null.
       if (Array.isArray(context.column.type) && (items.length === 0 || items.includes(null)))
         return refuse(
