@@ -4,11 +4,25 @@ import { proofsA } from './proofs-a.ts';
 import { proofsB } from './proofs-b.ts';
 import { proofsC } from './proofs-c.ts';
 import { proofsD } from './proofs-d.ts';
+import { proofsOf } from './proofs-e.ts';
 import { proofsOfFiles } from './proofs-files.ts';
 
-const byRow = new Map<string, Proof[]>();
-for (const some of [proofsA, proofsB, proofsC, proofsD, proofsOfFiles])
-  for (const [id, of] of Object.entries(some)) byRow.set(id, [...(byRow.get(id) ?? []), ...of]);
+const lists: readonly Readonly<Record<string, readonly Proof[]>>[] = [
+  proofsA,
+  proofsB,
+  proofsC,
+  proofsD,
+  proofsOfFiles,
+];
 
-/** By the id of the row. */
-export const proofs: ReadonlyMap<string, readonly Proof[]> = byRow;
+/** All proofs of a row, each file once. */
+export function proofsFor(id: string): readonly Proof[] {
+  const byFile = new Map<string, string[]>();
+  for (const { file, titles } of [...lists.flatMap((list) => list[id] ?? []), ...proofsOf(id)]) {
+    const known = byFile.get(file);
+    // Without titles, all tests of the file.
+    const isWhole = titles.length === 0 || known?.length === 0;
+    byFile.set(file, isWhole ? [] : [...new Set([...(known ?? []), ...titles])]);
+  }
+  return [...byFile].map(([file, titles]) => ({ file, titles }));
+}

@@ -5,7 +5,7 @@
 // of 'decisions' (decisions.ts) are the points that the design decides, with the tests that prove them.
 
 import { decisions, type Proof } from './decisions.ts';
-import { proofs } from './proofs.ts';
+import { proofsFor } from './proofs.ts';
 
 export interface Row {
   /** For example '2.3 · result builder · success'. */
@@ -223,7 +223,7 @@ const specified: readonly Row[] = Object.keys(sections)
       (typeof names === 'string' ? names.split(' ') : names).map((name) => {
         const id = [section, ...(group ? [group] : []), name].join(' · ');
         const isAbout = (title: string) => (about?.test(title) ?? true) && !notAbout?.test(title);
-        return { id, section, name, isAbout, proofs: proofs.get(id) ?? [] };
+        return { id, section, name, isAbout, proofs: proofsFor(id) };
       }),
     ),
   );
