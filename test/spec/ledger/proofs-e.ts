@@ -215,5 +215,167 @@ const about: readonly (readonly [row: string, ...Proof[]])[] = [
   ['4.1 · generateSchemaOnly', typings, paths, proof('agent/schema-file', 'has its properties, segments, actions and fields', 'the text does not depend on the order of customizations, and its keys are sorted')],
 ]; // biome-ignore format: a table
 
+const customizer = (...titles: string[]) => proof('spec/4.2-customizer-outside', ...titles);
+const customizerEdges = (...titles: string[]) => proof('spec/4.2-edges-outside', ...titles);
+const operations = (...titles: string[]) => proof('spec/4.2-operations-outside', ...titles);
+const agentOptions = [
+  proof(
+    'spec/2.1-agent-options',
+    '%s is refused with the line of the call',
+    'createAgent without options is refused as well',
+    'prefix | string | no | API prefix; default is /service',
+    'loggerLevel | string | no | one of Debug, Info, Warn, Error',
+    'schemaPath | string | no | path of the schema file',
+    'typingsMaxDepth | number | no | depth used for typings generation',
+  ),
+  proof(
+    'spec/2.1-options-outside',
+    'prefix | string | no | the API is served only below it; default is /service',
+    'MCP_SERVER_PORT: the default is 3931; a port in code wins; an invalid port is refused',
+    'loggerLevel | string | no | logs that level and higher ones, to the logger or to standard error',
+  ),
+  proof(
+    'spec/2.1-whole-outside',
+    '%s: accepts each valid value, and refuses each invalid one with the line',
+    'loggerLevel: the environment sets it, and code wins',
+    'typingsMaxDepth, typingsPath, schemaPath: a depth from 1 to 10, 5 by default; paths are relative to the working folder',
+  ),
+];
+const agentFiles = [
+  proof(
+    'spec/2.1-options-outside',
+    'typingsPath | string | no | written by start and generateSchemaOnly from the current schema, not in production',
+    'schemaPath | string | no | the default is .service-schema.json in the working folder; typingsPath: the default writes no file',
+  ),
+  proof(
+    'spec/2.1-whole-outside',
+    'typingsMaxDepth, typingsPath, schemaPath: a depth from 1 to 10, 5 by default; paths are relative to the working folder',
+    'isProduction, schemaPath, typingsPath: in production a start keeps both files, and generateSchemaOnly writes them',
+  ),
+  proof(
+    'spec/2.1-agent-options',
+    'isProduction | boolean | no | production mode reads the schema file, and writes nothing',
+    'typingsPath | string | no | path of generated typings file; written when set',
+    'typingsMaxDepth | number | no | depth used for typings generation',
+  ),
+  proof(
+    'spec/9-versioning',
+    'generateSchemaOnly | always rebuilds the schema, in production too, and connections stay open until the agent stops',
+    'generateSchemaOnly | writes typings only if configured, with their depth; the schema has names of callers, typings names in code',
+  ),
+];
+const sources = [
+  proof(
+    'spec/2.2-data-source-options',
+    '%s is invalid and ends the start with the line',
+    'factory: %s is refused with the line',
+    'factory: several factories are called in order, each after the previous one returned',
+    'factory: a factory that throws ends the start with the line that added it',
+  ),
+  proof(
+    'spec/2.2-data-sources-outside',
+    'include | string[] | only these tables, and relations between them; rename | they get new names, and relations follow',
+    'exclude | string[] | all tables but these, without relations to them; an empty list excludes nothing',
+    'include, exclude | together: a name in both is excluded',
+    'rename, exclude | names are those of the source: two can be swapped, and one can take an excluded name',
+    'include | an empty list serves nothing; exclude | each of several; rename | applies once',
+  ),
+];
+const refusedCalls = proof(
+  'spec/4.2-refusals-outside',
+  '%s: an invalid call ends the start, with the error and the line',
+);
+const relationsOfRecords = [
+  customizer(
+    'addManyToOneRelation, addOneToManyRelation, addOneToOneRelation, addManyToManyRelation, addExternalRelation: the records of each record',
+  ),
+  operations(
+    'Relations | addManyToOneRelation, addOneToManyRelation, addOneToOneRelation, addManyToManyRelation, addExternalRelation: each leads to its records',
+  ),
+  refusedCalls,
+];
+const linkTools = [
+  proof(
+    'spec/4.4-tools-outside',
+    'associate, dissociate: by a foreign key and by a join table; the other record stays, and an existing link is no error',
+    'listRelated: only records of this record, with the arguments of list',
+  ),
+  proof(
+    'spec/4.4-tool-edges-outside',
+    'associate, dissociate: one or several records, with and without dry run; other argument names are refused',
+  ),
+];
+const testClients = [
+  proof(
+    'spec/4.7-test-client',
+    'createAgentTestClient: list accepts the parameters of a front end, in its timezone; refusals are errors with status; workflow: a closed client sends nothing',
+  ),
+  proof(
+    'spec/4.7-sandbox',
+    'createForestServerSandbox: two concurrently without a port, the last port too, only on this machine; bound to the first environment',
+  ),
+];
+const listTool = proof(
+  'spec/4.4-tools-outside',
+  'list: filters, a segment and a search are combined with And; sorts apply in order',
+  'list: all records in the order of the key, with the requested columns',
+);
+const listEdges = proof(
+  'spec/4.4-tool-edges-outside',
+  'list: fields once each in order, also as a string; a sort in each notation; a trimmed search; both formats',
+  'list, listRelated: many fields, empty names, a search in relations, and the rest of a long cell, which must be listed',
+);
+const chartResults = proof(
+  'spec/4.3-charts-outside',
+  '%s: over HTTP and MCP: %s',
+  '%s: an invalid result fails the chart, and the log says why: %s',
+  'timeBased: the days are in the requested timezone, otherwise in that of the caller',
+);
+const oneProvider = proof(
+  'spec/7-errors',
+  'addAi called a second time | throws an error, with the lines of both calls',
+  'addAi, called by a plugin, names both lines too',
+  'addAi after the start is refused, like every late call',
+  'addAi accepts the result of createAiProvider, and not %s',
+);
+const keyOfProvider = proof(
+  'spec/5-authentication',
+  'apiKey: an AI provider sends it, and cannot be created without it',
+  'apiKey: the other provider sends it too',
+);
+const valueForms = proof(
+  'spec/2.7-value-forms-outside',
+  '%s: of %s, $4: this form of a value matches these records',
+  '%s: of %s, $4: this form is refused, with what to send',
+);
+
+/** Tests of other sections about the same subject. */
+const elsewhere: readonly (readonly [row: string, ...Proof[]])[] = [
+  ...['many-to-one', 'one-to-many', 'one-to-one', 'many-to-many', 'external'].map((kind) => [`2.6 · ${kind}`, ...relationsOfRecords] as const),
+  ['2.6 · one-to-many', ...linkTools],
+  ['2.6 · many-to-many', ...linkTools],
+  ['2.6 · external', customizerEdges('addExternalRelation: enums are strings there, times are times, and missing values are null')],
+  ['2.7 · condition', listTool, valueForms],
+  ['2.7 · filter', listTool, listEdges],
+  ['2.7 · filter · search', customizer('replaceSearch, disableSearch: code gets the text as typed, for lists and counts; a collection without search refuses it'), customizerEdges('replaceSearch, disableSearch, disableCount: the last call wins, in lists, counts and the schema file; an empty search is ignored')],
+  ['2.7 · filter · segment', customizer('addSegment: a leaf, a tree or code for the caller, with filters, counts and over MCP; only in this collection'), customizerEdges('addSegment, addHook, replaceSearch: a segment depends on caller and timezone; code gets segment and search as sent', 'addSegment: code that returns no filter fails the call, also a count'), refusedCalls],
+  ['2.7 · projection', listTool, listEdges],
+  ['2.7 · sort', listTool, listEdges, customizerEdges('emulateFieldSorting, replaceFieldSorting, disableFieldSorting: null, ties and several clauses, in both directions; by earlier names')],
+  ['2.7 · validation', customizer('addFieldValidation: every rule of a field applies, for creates and updates, HTTP and MCP; null breaks only Present'), customizerEdges('addFieldValidation, setFieldNullable: null breaks only Present; a nullable field keeps other rules; null in In never matches; long strings are checked fully'), refusedCalls],
+  ['2.7 · hook', customizer('replaceFieldWriting, addHook, setFieldNullable: the values of code are written, over HTTP and MCP; hooks run before and after, only for their type'), customizerEdges('addHook: errors of a call are returned before any hook runs; each way of stopping has its status', 'addHook, replaceFieldWriting: code reads the records before a write; an error afterwards says that it was written', 'addSegment, addHook, replaceSearch: a segment depends on caller and timezone; code gets segment and search as sent'), operations('Hooks | addHook(position, type, handler): called before and after, in the order in which they were added')],
+  ['2.7 · binary mode', valueForms, customizer('replaceFieldBinaryMode: hex or a data URI, as set for the column, for reading and writing'), customizerEdges('replaceFieldBinaryMode: up to 32 bytes are hex and more are a file, unless code sets a mode')],
+  ['2.7 · time range', chartResults],
+  ['2.9', ...testClients],
+  ['4.1 · createAgent', ...agentOptions, ...agentFiles],
+  ['4.1 · addDataSource', ...sources],
+  ['4.1 · addChart', chartResults, proof('spec/4.3-charts-outside', 'objective, value: of one record, which must exist; a result without a builder is an error')],
+  ['4.1 · use', customizer('disableCount, use: no count of that collection, but its lists; plugins with options, without, and twice'), customizerEdges('use: a nested plugin, with options and without'), operations('use(plugin, options?): the plugin is called with the customizer and its options, or none')],
+  ['4.1 · start', ...agentFiles, proof('spec/7-errors', 'basePath set while the agent URL includes a path | throws at startup', 'useUnsafeActionEndpoint enabled and two actions of one collection share a slug | the agent refuses to start, naming both')],
+  ['4.1 · generateSchemaOnly', ...agentFiles],
+  ['4.1 · updateTypesOnFileSystem', ...agentFiles],
+  ['4.1 · addAi', oneProvider, keyOfProvider],
+  ['4.1 · mountAiMcpServer', proof('spec/2.1-options-outside', 'SERVICE_MCP_ENABLED_TOOLS: comma-separated; it restricts the tools that code enables, and refuses unknown names'), proof('spec/7-errors', 'basePath set while the agent URL includes a path | throws at startup', 'namespaces | a request in the MCP namespaces that the MCP server does not serve | answered 404 or 405 and does not reach the host application', 'namespaces | with a basePath those below it belong to Portico, and those of the root to the host')],
+]; // biome-ignore format: a table
+
 export const proofsOf = (id: string): readonly Proof[] =>
-  about.flatMap(([row, ...proofs]) => (id.startsWith(row) ? proofs : []));
+  [...about, ...elsewhere].flatMap(([row, ...proofs]) => (id.startsWith(row) ? proofs : []));
