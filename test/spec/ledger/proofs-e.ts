@@ -1,5 +1,6 @@
 // Tests of the source folders that carry out the rows of 2.6 to 2.9 and 4.1, by the rows that they are about.
 import type { Proof } from './decisions.ts';
+import { ofWhole } from './proofs-f.ts';
 
 const proof = (file: string, ...titles: string[]): Proof => ({ file: `test/${file}.test.ts`, titles });
 
@@ -378,4 +379,4 @@ const elsewhere: readonly (readonly [row: string, ...Proof[]])[] = [
 ]; // biome-ignore format: a table
 
 export const proofsOf = (id: string): readonly Proof[] =>
-  [...about, ...elsewhere].flatMap(([row, ...proofs]) => (id.startsWith(row) ? proofs : []));
+  [...about, ...elsewhere, ...ofWhole].flatMap(([row, ...proofs]) => (id.startsWith(row) ? proofs : []));
