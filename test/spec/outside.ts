@@ -27,7 +27,7 @@ export interface Answered {
 }
 
 export interface Outside {
-  get(path: string): Promise<Answered>;
+  get(path: string, headers?: Record<string, string>): Promise<Answered>;
   post(path: string, body?: unknown, method?: string): Promise<Answered>;
   /** A request with its own headers; those of the session are absent. */
   send(path: string, init?: RequestInit): Promise<Answered>;
@@ -120,7 +120,8 @@ export async function openOutside(
     };
   };
   const send: Outside['send'] = async (path, init = {}) => read(await fetch(`${api}${path}`, init));
-  const get: Outside['get'] = async (path) => read(await fetch(`${api}${path}`, { headers }));
+  const get: Outside['get'] = async (path, more = {}) =>
+    read(await fetch(`${api}${path}`, { headers: { ...headers, ...more } }));
   const post: Outside['post'] = async (path, body, method = 'POST') =>
     read(await fetch(`${api}${path}`, { method, headers, body: JSON.stringify(body) }));
   let token: Promise<string> | undefined;
