@@ -160,3 +160,29 @@ test('addDataSource: a factory that returns no source is refused with the line: 
   for (const given of [undefined, null, {}, 'x'])
     expect(await messageOf(() => emptyAgent().agent.addDataSource(given as never))).toMatch(/^addDataSource needs a factory/);
 }); // biome-ignore format: short
+
+test('generateSchemaOnly: fixed forms are in the file, with defaults and a layout only where there is one; dynamic forms are not', async () => {
+  const { agent, schemaPath } = emptyAgent();
+  const field = { label: 'reason', type: 'String' as const, defaultValue: 'none' };
+  const execute = () => undefined as never;
+  agent.addDataSource(source('a')).customizeCollection('a', (each) =>
+    each
+      .addAction('bare', { scope: 'Global', execute })
+      .addAction('plain', { scope: 'Global', form: [field], execute })
+      .addAction('laid out', { scope: 'Bulk', form: [field, { type: 'Layout', component: 'Separator' }], execute })
+      .addAction('dynamic', { scope: 'Single', form: [{ ...field, defaultValue: () => 'x' }], execute }),
+  );
+  await agent.generateSchemaOnly();
+  const [{ actions }] = JSON.parse(readFileSync(schemaPath, 'utf8')).collections;
+  expect(
+    Object.fromEntries(
+      actions.map((one: Record<string, never>) => [one.name, [one.type, one.fields, Array.isArray(one.layout)]]),
+    ),
+  ).toEqual({
+    bare: ['global', [], false],
+    plain: ['global', [expect.objectContaining({ field: 'reason', defaultValue: 'none' })], false],
+    'laid out': ['bulk', [expect.objectContaining({ field: 'reason', defaultValue: 'none' })], true],
+    // Front ends that show the file until they have loaded the form.
+    dynamic: ['single', [expect.objectContaining({ field: 'Loading...', isReadOnly: true })], false],
+  });
+});
