@@ -2,13 +2,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mutations, points } from './mutations.ts';
 import { pending } from './pending.ts';
-import { proofs } from './proofs.ts';
+import { idsWithProofs } from './proofs.ts';
 import { type Row, rows } from './rows.ts';
 import { type SpecTest, testsOf, timesIn } from './runner.ts';
 
 export function judgeLedger(tests: readonly SpecTest[]): string[] {
   const ids = new Set(rows.map(({ id }) => id));
-  const unknown = [...pending.keys(), ...mutations.keys(), ...proofs.keys()].filter((id) => !ids.has(id));
+  const unknown = [...pending.keys(), ...mutations.keys(), ...idsWithProofs].filter((id) => !ids.has(id));
   return [
     ...unknown.map((id) => `'${id}' is no row of test/spec/ledger/rows.ts`),
     ...rows.flatMap((row) =>

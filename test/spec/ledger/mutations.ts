@@ -18,6 +18,7 @@ import { edgesC } from './mutations/edges-c.ts';
 import { edgesOfCustomizer } from './mutations/edges-customizer.ts';
 import { edgesD } from './mutations/edges-d.ts';
 import { edgesDrawn } from './mutations/edges-drawn.ts';
+import { edgesDrawnB } from './mutations/edges-drawn-b.ts';
 import { edgesE } from './mutations/edges-e.ts';
 import { edgesOfEngine } from './mutations/edges-engine.ts';
 import { edgesOfAgentRows } from './mutations/edges-rows-agent.ts';
@@ -55,6 +56,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   edgesC,
   edgesD,
   edgesE,
+  edgesDrawnB,
   edgesOfActions,
   edgesOfAgent,
   edgesOfApi,

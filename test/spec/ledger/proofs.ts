@@ -15,6 +15,8 @@ const lists: readonly Readonly<Record<string, readonly Proof[]>>[] = [
   proofsOfFiles,
 ];
 
+export const idsWithProofs: readonly string[] = lists.flatMap((list) => Object.keys(list));
+
 /** All proofs of a row, each file once. */
 export function proofsFor(id: string): readonly Proof[] {
   const byFile = new Map<string, string[]>();
