@@ -50,7 +50,7 @@ test.each<[row: string, search: string, found: number[], extended?: number[]]>([
   ...([
     ['red', [1, 2]], ['RED', [1, 2]], ['red wine', [2]], ['"red wine"', [2]], ["'red wine'", [2]], ['"wine red"', []], ['red OR wine', [1, 2]], ['red AND wine', [2]], ['red or wine', []],
     ['"red', [1, 2]], ["It's", [1]], ['-red', [3, 4]], ['-"red wine"', [1, 3, 4]], ['-(red OR c)', [3]], ['(red', []], ['(old)', [2]], ['"(old)"', [2]], ['red (wine OR big)', [1, 2]], ['-', []],
-    ['a:b', [4]], ['"a:b"', [4]], ['OR', [4]], ['red OR', []], ['true', [1, 4]], ['yes', [1, 4]], ['false', [2]], ['no', [2]], ['is:true', [1, 4]], ['is:NULL', [3]], ['is:0', [2]],
+    ['a:b', [4]], ['"a:b"', [4]], ['OR', [4]], ['red OR', []], ['red OR c', [1, 2, 4]], ['red "OR" c', []], ['red "AND" wine', []], ['true', [1, 4]], ['yes', [1, 4]], ['false', [2]], ['no', [2]], ['is:true', [1, 4]], ['is:NULL', [3]], ['is:0', [2]],
     ['0', [1]], ['7', [2]], ['2024', [1, 2, 4]], ['1700', []], ['at:1700', [4]], ['2024-03-01', [1]], ['2024-02', []], ['2024-03', [1, 2]], ['at:2024-03-31', [2]], ['at:<2024-03', [4]], ['at:>=2024-03-31', [2]], ['at:>2024', []], ['at:NULL', [3]], ['at:soon', []],
     ['n:0', [1]], ['n:=7', [2]], ['n:<>7', [1, 3, 4]], ['n:≥7', [2, 4]], ['n:≤7', [1, 2]], ['n:..7', [1, 2]], ['n:..', []], ['n:x', []], ['n:>x', []], ['n:NULL', [3]], ['N:7', [2]],
     ['in-progress', [1]], ['In_Progress', [1]], ['done', [2]], ['kind:done', [2]], ['kind:NULL', [3, 4]], ['kind:progress', []], [uuid, [1]], [uuid.toUpperCase(), [1]], ['9b1deb4d', []], [`code:${uuid}`, [1]],
@@ -115,7 +115,7 @@ test.each<[query: Record<string, string>, header: string | undefined, attributes
   [{ 'fields[things]': 'box' }, undefined, ['id'], [{ id: 10, label: 'wood', shelf_id: 1 }]],
   [{ 'fields[things]': 'n' }, 'name, box:label', ['id', 'name'], [{ id: 10, label: 'wood' }]],
   [{ 'fields[things]': 'n' }, ' ', ['id', 'n'], []],
-  [{}, 'box:label,,n', ['id', 'n'], [{ id: 10, label: 'wood' }]],
+  [{}, 'box:label, ,n', ['id', 'n'], [{ id: 10, label: 'wood' }]],
   [{}, 'box:shelf:side', ['id'], [{ id: 10 }]],
 ])('projection: %j with the header %j: these attributes and related records', async (query, header, attributes, related) => {
   const { body } = await get({ sort: 'id', 'page[size]': '1', ...query }, header === undefined ? {} : { 'service-projection': header });
