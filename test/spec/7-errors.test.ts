@@ -71,6 +71,7 @@ test('basePath set while the agent URL includes a path | throws at startup', asy
     await begin('/tools', 'https://data.example.com/tools'),
     await begin('/a/b', 'https://data.example.com/a'),
     await begin('/ai', 'https://data.example.com:8443//'),
+    await begin('/', 'https://data.example.com/tools'),
   ]).toEqual([
     'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
     'it worked',
@@ -79,6 +80,7 @@ test('basePath set while the agent URL includes a path | throws at startup', asy
     'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
     'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
     'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',
+    'it worked',
     'it worked',
   ]);
 });

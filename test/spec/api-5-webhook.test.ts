@@ -60,7 +60,7 @@ test("webhook | a run sees only what the token's user may see: collections, rows
   expect(seen).toEqual(['succeeded', 403, 'succeeded', 'failed']);
 });
 
-test('webhook | the scope among others, no scope of /mcp, each level; the current team', async () => {
+test('webhook, all | the scope among others, no scope of /mcp, each level; the current team', async () => {
   const { path } = await client.hook();
   await client.addUser({ email: 'wes@example.com', team: 'West' });
   let record = 100;
