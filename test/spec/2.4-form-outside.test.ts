@@ -379,11 +379,13 @@ test('if: a hidden field or layout element is not required, and may not be sent'
   expect([
     Object.keys((await place.form('if', { values: { Kind: 'other' } })).fields),
     await place.submit('if', { Kind: 'late' }),
+    await place.submit('if', { Kind: 'late', Why: null }),
     await place.submit('if', { Kind: 'late', Why: 'x' }),
     await place.submit('if', { Kind: 'other' }),
     await place.submit('if', { Kind: 'other', Why: 'row' }),
   ]).toEqual([
     ['Kind', 'Why'],
+    { Kind: 'late' },
     { Kind: 'late' },
     { Why: 'is not shown: leave it out' },
     { Why: 'is required: send a string' },

@@ -182,9 +182,11 @@ describe('api 4.1 List notes', () => {
       await ask({ lte: before!.replace('Z', '5Z') }),
       await ask({ lt: before!.replace('Z', '5Z') }),
       await ask({ eq: time.replace('Z', '000Z') }),
+      await ask({ eq: local.replace('+02:00', '+02') }),
+      await ask({ eq: local.replace('+02:00', '+0200') }),
     ]).toEqual([
       ...[[1], [1], [], [1], [1], [], [1], [2, 1, 0], [], [2, 1], [2], [1, 0], [0]],
-      ...[[2], [2, 1], [2], [2, 1], [1, 0], [0], [0], [1]],
+      ...[[2], [2, 1], [2], [2, 1], [1, 0], [0], [0], [1], [1], [1]],
     ]);
     for (const comparison of ['eq', 'lt', 'lte', 'gt', 'gte'])
       for (const wrong of ['12:00', 'T12', '', '2024-13-01', '2024-02-30', '20240101T25', '1704067200000', 'now'])
