@@ -2,6 +2,7 @@
 // of each row pass, and fail with its behavior switched off. Prints a line for each failure, and then exits with 1.
 import { parseArgs } from 'node:util';
 import { createRandom } from '../../agent/oracle/random.ts';
+import { decisions } from './decisions.ts';
 import { judgeLedger } from './judge.ts';
 import { mutations } from './mutations.ts';
 import { type Row, rows } from './rows.ts';
@@ -55,9 +56,10 @@ async function judgeRed(runner: SpecRunner): Promise<string[]> {
   return found;
 }
 
-/** The tests of the section, which notice nearly all mutations. A decision has only proofs. */
-const firstTestsOf = (row: Row, tests: readonly SpecTest[]): SpecTest[] =>
-  testsOf(row.section === 'decisions' ? row : { ...row, proofs: [] }, tests);
+/** The tests of the section, or the titles of a decision, which notice nearly all mutations. */
+function firstTestsOf(row: Row, tests: readonly SpecTest[]): SpecTest[] {
+  return testsOf({ ...row, proofs: decisions.get(row.name) ?? [] }, tests);
+}
 
 /** Proofs of other files run only if the tests of the section notice nothing. */
 async function judgeMutation(row: Row, mutation: Mutation, { tests, run }: SpecRunner): Promise<string | undefined> {

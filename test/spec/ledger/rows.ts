@@ -230,9 +230,10 @@ const specified: readonly Row[] = Object.keys(sections)
 
 export const rows: readonly Row[] = [
   ...specified,
-  ...[...decisions].map(([name, proofs]) => ({
-    ...{ id: `decisions · ${name}`, section: 'decisions', name, isAbout: () => false, proofs },
-  })),
+  ...[...decisions].map(([name, own]) => {
+    const id = `decisions · ${name}`;
+    return { id, section: 'decisions', name, isAbout: () => false, proofs: proofsFor(id, own) };
+  }),
 ];
 
 /**
