@@ -21,7 +21,7 @@ const files: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'doctor shows settings, secrets masked': 'defects/address-parameters console/settings agent/indexes agent/ambiguous-filters app/read-only-scopes',
     'flag, environment, config file, default': 'cli/customization defects/code-and-environment spec/2.1-agent-options console/settings',
     'code over environment': 'defects/code-and-environment spec/2.1-agent-options spec/2.1-options-outside spec/2.1-whole-outside spec/2.9-testing-client-options',
-    'wide binding without https warns': 'console/settings app/host-check',
+    'wide binding without https warns': 'core/exposure console/settings app/host-check',
     'advertised URLs come of the public address, never of Host': 'oauth/routes app/addresses app/host-check http/entry-points console/mounts app/challenge spec/4.4-endpoints oauth/address',
     'a path in the public address only without basePath': 'app/addresses hosts/wrong-things spec/4.4-endpoints spec/4.4-namespaces-outside oauth/routes console/mounts',
     'storage of other databases, any number of processes': 'store/schema store/ready store/permissions store/versions store/activity store/runs store/sessions store/direct store/away app/environments',
@@ -30,7 +30,7 @@ const files: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   rights: {
     'permissions of a collection hold at every route and tool': 'rest/matrix mcp/matrix agent/permissions agent/actions/permissions policy/complete store/permissions app/keys-of-unseen',
-    'row scopes with placeholders, a missing value matches nothing': 'agent/scopes agent/permissions console/rights store/permissions store/rights cli/roles-file app/identity mcp/matrix',
+    'row scopes with placeholders, a missing value matches nothing': 'store/scope-variables agent/scopes agent/permissions console/rights store/permissions store/rights cli/roles-file app/identity mcp/matrix',
     'row scopes by code are read-only': 'agent/scopes-by-code app/read-only-scopes agent/scopes',
     'fields hidden and read-only by role': 'agent/permissions spec/4.4-writes mcp/matrix rest/matrix store/permissions console/rights agent/schema-file',
     'an action under a condition of the role': 'agent/actions/conditions agent/actions/permissions console/rights mcp/matrix rest/matrix cli/roles-file',
