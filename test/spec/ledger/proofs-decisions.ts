@@ -92,7 +92,7 @@ const files: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'isProduction reads the schema file': 'hosts/wrong-things spec/2.1-agent-options spec/2.1-options-outside agent/schema-file app/schema-paths spec/4.1-agent',
     'a plugin is called once for each collection': 'spec/2.8-plugins-outside spec/4.1-agent spec/4.1-agent-outside agent/customize',
     'packed ids': 'agent/record-id agent/actions/composite-ids rest/shapes rest/types spec/4.4-writes mcp/arguments agent/many-to-many api/webhook app/rounded-numbers',
-    'reserved names of collections': 'defects/reserved-names rest/route hosts/wrong-things',
+    'reserved names of collections': 'defects/reserved-names rest/reserved rest/route hosts/wrong-things',
     'routes of the host that are ours are named at the start': 'app/express defects/contract-details hosts/wrong-things hosts/hosts hosts/untouched',
     'typings stay small': 'spec/4.1-agent spec/4.1-agent-outside app/schema-paths api/cloud',
     'AI queries in the form of chat completions': 'rest/ai-query agent/ai agent/ai-stream agent/ai-in-code spec/4.1-agent spec/4.1-refusals-outside',
