@@ -104,6 +104,29 @@ test.each(['', '/data'])('a user of the host consents with their identity in the
   );
 });
 
+test('rights that the host sets apply at every sign-in, null is the default, and what it leaves out stays', async () => {
+  const identity = { subject: 'u-9', email: 'max@example.com' };
+  let caller: HostCaller = identity;
+  const host = await openHost({ authenticate: () => caller });
+  const rightsAfter = async (rights: Partial<HostCaller>) => {
+    caller = { ...identity, ...rights };
+    expect(isConsent(await ask(host, createBrowser()))).toBe(true);
+    const { role, level, tags } = (await host.store.identity.findUserByEmail(identity.email))!;
+    return [role, level, tags];
+  };
+  expect([
+    await rightsAfter({ role: 'Administrator', level: 'admin', tags: { shop: '1' } }),
+    await rightsAfter({}),
+    await rightsAfter({ level: 'developer' }),
+    await rightsAfter({ role: null, level: null, tags: null }),
+  ]).toEqual([
+    ['Administrator', 'admin', { shop: '1' }],
+    ['Administrator', 'admin', { shop: '1' }],
+    ['Administrator', 'developer', { shop: '1' }],
+    ['Member', 'user', {}],
+  ]);
+});
+
 test('cookies of the host do not authenticate at /mcp and the APIs, and the host is not asked there', async () => {
   const host = await openHost();
   const headers = { cookie: 'shop_session=nina', 'content-type': 'application/json' };
