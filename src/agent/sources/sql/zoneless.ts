@@ -1,5 +1,7 @@
 // Timestamps without zone: columns that hold a clock time without its zone. They are read, compared and written in the
 // timezone configured for the source. The statement uses the bare column, which keeps its indexes usable.
+
+import type { ZoneOffsets } from '../statement.ts';
 import { type LocalUse, localTimeOf } from '../zones.ts';
 import type { Codec } from './codec.ts';
 
@@ -50,4 +52,24 @@ function instantOf(value: unknown): string | undefined {
   if (/\.\d{3,6}Z$/.test(text)) return text;
   const time = new Date(text);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+}
+
+/**
+ * SQL of the offset at a moment, as a binary search: with 300 changes, at most nine comparisons. `bound` writes the
+ * moment of a change; `write` writes an offset in seconds.
+ */
+export function writeOffsetCase(
+  { first, changes }: ZoneOffsets,
+  column: string,
+  bound: (instant: string) => string,
+  write: (seconds: number) => string,
+): string {
+  const between = (low: number, high: number): string => {
+    if (low === high) return write(low === 0 ? first : changes[low - 1]!.seconds);
+    const middle = (low + high) >> 1;
+    const { from } = changes[middle]!;
+    return `case when ${column} < ${bound(from)} then ${between(low, middle)} else ${between(middle + 1, high)} end`;
+  };
+  const sql = between(0, changes.length);
+  return changes.length ? `(${sql})` : sql;
 }

@@ -18,8 +18,7 @@ import {
   identity,
   notFinite,
 } from '../codec.ts';
-import { writeOffsetCase } from '../statements/offset-case.ts';
-import { isUtc, zoneless } from '../zoneless.ts';
+import { isUtc, writeOffsetCase, zoneless } from '../zoneless.ts';
 
 /** The formats found: `text:19: :` is a text of 19 characters with a space at position 11 and no `Z` at the end. */
 export type Sample = ReadonlySet<string>;

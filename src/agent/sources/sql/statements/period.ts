@@ -6,7 +6,7 @@ import type { PeriodUnit } from '../../../../core/filter/measures.ts';
 import type { GroupBy, ZoneOffsets } from '../../statement.ts';
 import { offsetsBetween } from '../../zones.ts';
 import type { Codec, Dialect } from '../codec.ts';
-import { writeOffsetCase } from './offset-case.ts';
+import { writeOffsetCase } from '../zoneless.ts';
 
 type Period = Exclude<GroupBy, { kind: 'ranges' }>;
 
