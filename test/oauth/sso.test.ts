@@ -374,6 +374,12 @@ describe('users who may sign in', () => {
       {},
       'has not verified your e-mail address',
     ],
+    [
+      'whose e-mail is not verified, in a text',
+      { email: 'o@example.com', email_verified: 'false' },
+      {},
+      'has not verified your e-mail address',
+    ],
     ['without a claim about verification', { email: 'o@example.com' }, {}, 'has not verified your e-mail address'],
     ['without an e-mail', { email_verified: true }, {}, 'did not send your e-mail address'],
     [
@@ -411,6 +417,12 @@ describe('users who may sign in', () => {
     const [user] = await world.place.store.identity.listUsers();
     expect(await world.place.store.identities.findUserId(world.upstream.issuer, 'a-1')).toBe(user?.id);
     expect((await arrive(world, 'a-2')).status).toBe(403);
+  });
+
+  test('a user whose e-mail the provider says is verified in a text, as some do', async () => {
+    const world = await openWorld();
+    claimsOf(world, 'otto', { email: 'otto@example.com', email_verified: 'true' });
+    expect(isConsent(await arrive(world, 'otto'))).toBe(true);
   });
 
   test('not a disabled user', async () => {
