@@ -214,6 +214,16 @@ describe('the list and the editor', () => {
     const resumed = await browser.press(paused, 'resume');
     expect(resumed.html).toContain('value="start"');
   });
+
+  test('saving a paused workflow makes it active', async () => {
+    const id = await publish();
+    const { browser, page } = await visit('olga', `/workflows/${id}`);
+    expect(read(await browser.press(page, 'pause'))).toContain('Paused');
+    await edit('olga', `/workflows/${id}/edit/json`, JSON.stringify(definition({ name: 'Saved while paused' })));
+    expect(await testServer.store.workflows.find(id)).toMatchObject({ isActive: true, version: 2 });
+    const saved = (await visit('olga', `/workflows/${id}`)).page;
+    expect([read(saved).includes('Paused'), saved.html.includes('value="start"')]).toEqual([false, true]);
+  });
 });
 
 describe('the webhook', () => {
