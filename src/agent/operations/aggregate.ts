@@ -114,9 +114,9 @@ async function readOver(
   return { ...outerRead, ...(notes.length > 0 && { note: notes.join(' ') }) };
 }
 
-/** Whether a text or a name in the value contains the column, in any case. It may contain it by chance. */
+/** Whether a text or a name in the value contains the column, perhaps by chance. Names of columns are exact. */
 function mentions(value: unknown, column: string): boolean {
-  if (typeof value === 'string') return value.toLowerCase().includes(column.toLowerCase());
+  if (typeof value === 'string') return value.includes(column);
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(([key, item]) => mentions(key, column) || mentions(item, column));
 }

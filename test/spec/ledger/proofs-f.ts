@@ -23,6 +23,18 @@ const hooksAround = proof(
   'hook: List; position: Before: the filter has each part of the request, and only these',
 );
 
+/** The tests of every kind of relation, and those of one kind. */
+const ofRelations = (...own: string[]): Proof =>
+  proof(
+    'spec/2.6-edges-outside',
+    '%s: one record is linked, replaced and unlinked; invalid requests are refused and change nothing',
+    '%s: a record is linked over HTTP and MCP, and unlinked unless its key is not nullable',
+    'many-to-one, one-to-many, one-to-one, many-to-many: of a collection with itself, by names before renaming, from a record with the key 0',
+    '%s: in records, lists, CSV, filters, sorts, groups and code',
+    '%s: the related list is filtered, sorted, searched, paged, counted and exported, and can be filtered through',
+    ...own,
+  );
+
 /** The rows whose id begins with the text, and their proofs. */
 export const ofWhole: readonly (readonly [row: string, ...Proof[]])[] = [
   ['2.6 · many-to-one', links],
@@ -43,13 +55,7 @@ export const ofWhole: readonly (readonly [row: string, ...Proof[]])[] = [
       '%s: an invalid value ends the start, with the error and the line',
       'many-to-one: foreignKeyTarget without a unique index: the first by key, also in filters',
     ),
-    proof(
-      'spec/2.6-edges-outside',
-      '%s: one record is linked, replaced and unlinked; invalid requests are refused and change nothing',
-      '%s: a record is linked over HTTP and MCP, and unlinked unless its key is not nullable',
-      'many-to-one, one-to-many, one-to-one, many-to-many: of a collection with itself, by names before renaming, from a record with the key 0',
-      '%s: in records, lists, CSV, filters, sorts, groups and code',
-      '%s: the related list is filtered, sorted, searched, paged, counted and exported, and can be filtered through',
+    ofRelations(
       'many-to-one: foreignKey, foreignKeyTarget: the schema file has the relation instead of its key column',
     ),
   ],
@@ -65,14 +71,7 @@ export const ofWhole: readonly (readonly [row: string, ...Proof[]])[] = [
       '%s: an invalid value ends the start, with the error and the line',
       'one-to-many, many-to-many: originKey, foreignKey, throughCollection: double links, unlinked and missing records, required keys, and a removed join collection',
     ),
-    proof(
-      'spec/2.6-edges-outside',
-      '%s: one record is linked, replaced and unlinked; invalid requests are refused and change nothing',
-      '%s: a record is linked over HTTP and MCP, and unlinked unless its key is not nullable',
-      'many-to-one, one-to-many, one-to-one, many-to-many: of a collection with itself, by names before renaming, from a record with the key 0',
-      '%s: in records, lists, CSV, filters, sorts, groups and code',
-      '%s: the related list is filtered, sorted, searched, paged, counted and exported, and can be filtered through',
-    ),
+    ofRelations(),
   ],
   [
     '2.6 · one-to-one',
@@ -84,13 +83,7 @@ export const ofWhole: readonly (readonly [row: string, ...Proof[]])[] = [
       '%s: an invalid value ends the start, with the error and the line',
       'one-to-one: originKey: without a unique index the lowest key wins, with a warning; it is linked from the other side',
     ),
-    proof(
-      'spec/2.6-edges-outside',
-      '%s: one record is linked, replaced and unlinked; invalid requests are refused and change nothing',
-      '%s: a record is linked over HTTP and MCP, and unlinked unless its key is not nullable',
-      'many-to-one, one-to-many, one-to-one, many-to-many: of a collection with itself, by names before renaming, from a record with the key 0',
-      '%s: in records, lists, CSV, filters, sorts, groups and code',
-      '%s: the related list is filtered, sorted, searched, paged, counted and exported, and can be filtered through',
+    ofRelations(
       'one-to-one: originKey: half of a composite unique index is not unique: the first record, with a warning, and read-only',
     ),
   ],
@@ -106,13 +99,7 @@ export const ofWhole: readonly (readonly [row: string, ...Proof[]])[] = [
       '%s: an invalid value ends the start, with the error and the line',
       'one-to-many, many-to-many: originKey, foreignKey, throughCollection: double links, unlinked and missing records, required keys, and a removed join collection',
     ),
-    proof(
-      'spec/2.6-edges-outside',
-      '%s: one record is linked, replaced and unlinked; invalid requests are refused and change nothing',
-      '%s: a record is linked over HTTP and MCP, and unlinked unless its key is not nullable',
-      'many-to-one, one-to-many, one-to-one, many-to-many: of a collection with itself, by names before renaming, from a record with the key 0',
-      '%s: in records, lists, CSV, filters, sorts, groups and code',
-      '%s: the related list is filtered, sorted, searched, paged, counted and exported, and can be filtered through',
+    ofRelations(
       'many-to-many: throughCollection, originKey, foreignKey, originKeyTarget, foreignKeyTarget: a link is a row of these columns, made once, and removed',
     ),
   ],

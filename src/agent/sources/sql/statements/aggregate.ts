@@ -113,7 +113,7 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
           ...(merged && { count: Number(row.at(-1)) }),
         }),
       );
-      return sortsHere && !merged ? pageTallies(tallies, group, turn) : tallies;
+      return sortsHere ? pageTallies(tallies, group, turn) : tallies;
     },
   };
 }
