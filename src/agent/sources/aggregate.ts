@@ -149,11 +149,11 @@ async function figureOf(measure: Measure, counted: readonly Counted[], turn: Tur
     case 'Avg': {
       const special = addNotFinite(values);
       if (special !== undefined) return special;
-      const numbers = counted.filter(([value]) => readDecimal(value));
-      const sum = numbers.reduce(
-        (total, [value, count]) => addDecimals(total, times(readDecimal(value)!, count)),
-        zero,
-      );
+      const numbers = counted.flatMap(([value, count]) => {
+        const number = readDecimal(value);
+        return number ? [[number, count] as const] : [];
+      });
+      const sum = numbers.reduce((total, [number, count]) => addDecimals(total, times(number, count)), zero);
       return sumFigure(measure, sum, countAll(numbers));
     }
     case 'Percentile': {
