@@ -61,7 +61,8 @@ export function openMysql(address: EncryptedAddress, clock: Clock, reportUse: (u
   const pool = createPool({ ...connectionSettings, ...settingsOf(address) });
   pool.on('connection', (connection) => {
     // Queued before the first statement of the connection; if it fails, that statement fails too.
-    connection.query("set time_zone = '+00:00'", () => undefined);
+    // A sort compares so many bytes of a text, 1024 by default. A cursor compares whole texts, and would lose rows.
+    connection.query("set time_zone = '+00:00', max_sort_length = 4096", () => undefined);
   });
 
   const { connect, release: give } = countUse<mysql2.PoolConnection>(
