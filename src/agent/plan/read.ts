@@ -96,7 +96,14 @@ function planSelect(
   };
   const most = rowsLimit ?? limit;
   if (most === null) return select;
-  return skip > 0 && rowsLimit === null ? { ...select, limit: most + 1, skip } : { ...select, limit: most + 1 };
+  if (skip === 0 || rowsLimit !== null) return { ...select, limit: most + 1 };
+  const key = identifies(collection) && collection.key.map((column) => pathTo(collection, [], column));
+  return { ...select, limit: most + 1, skip, ...(key && { key }) };
+}
+
+/** Whether a database ensures that each row has a key of its own. In SQLite, several rows may have the key null. */
+function identifies({ key, kind, query }: Collection): boolean {
+  return kind === 'table' && !query && key.length > 0 && key.every(({ nullable }) => !nullable);
 }
 
 export function createPlanner(scope: ScopeOf, rowsLimit: number): Planner {

@@ -69,6 +69,7 @@ export interface Select extends statement.Select {
   readonly joins: readonly Join[];
   readonly where: Filter;
   readonly order: readonly Order[];
+  readonly key?: readonly Path[];
 }
 
 export interface GroupSelect extends statement.GroupSelect {

@@ -145,6 +145,8 @@ export interface Select {
   readonly limit?: number;
   /** Rows to skip at the start of the order; default 0. */
   readonly skip?: number;
+  /** Columns without nulls that identify a row of `table`. A source may find a late page by them. Default: none known. */
+  readonly key?: readonly Path[];
   /**
    * Texts of these columns are only shown. A source may replace one with more UTF-16 code units than `characters` by a
    * CutText (values/cut-text.ts). Default: no columns.

@@ -4,7 +4,8 @@
 // read values and nulls as one range, and by a related record, because a left join is not read in the order of the
 // other table. MySQL reads the first kind as one range and sorts the second kind in any case.
 import { afterFilter } from '../../after.ts';
-import type { CountSelect, Filter, Join, Order, Path, Select } from '../../statement.ts';
+import { comparedPaths } from '../../aggregate/expression.ts';
+import type { CountSelect, Filter, Join, Order, Path, Select, SourceRelation } from '../../statement.ts';
 import type { Codec, Dialect } from '../codec.ts';
 
 interface Reading {
@@ -85,6 +86,22 @@ export function pageParts(select: Select, reading: Reading): readonly [Select, S
   return isAfterNull ? [nulls(true)] : [values(true), nulls(false)];
 }
 
+/** Below this, skipping rows takes about as long as finding their keys first. */
+const LATE = 1000;
+
+/**
+ * A page that starts far into its order: the database finds the keys of its rows, often in an index, and then reads
+ * these rows only. Otherwise it reads every row that it skips, with the joins of all columns.
+ */
+export function latePage(select: Select): { readonly keys: Select; readonly rows: Select } | undefined {
+  const { table, columns, joins, where, order, after, limit, skip = 0, cut, key } = select;
+  if (!key || limit === undefined || skip < LATE) return undefined;
+  return {
+    keys: { table, columns: key, joins: decidingJoins(select), where, order, limit, skip, ...(after && { after }) },
+    rows: { table, columns, joins, where: { op: 'always' }, order, ...(cut && { cut }) },
+  };
+}
+
 /** To the next power of two, so that the pages of a list share few texts. */
 function roundUp(skip: number): number {
   return skip === 0 ? 0 : 2 ** Math.ceil(Math.log2(skip));
@@ -121,4 +138,32 @@ export function afterForm(select: Select, reading: Reading): AfterForm | undefin
   // Repeats what the condition implies, so a database that does not infer it can still start within an index.
   const is = first.ascending ? 'GreaterThanOrEqual' : 'LessThanOrEqual';
   return { filter: { op: 'and', of: [{ op: 'test', path: first.path, is, value: values[0] }, filter] } };
+}
+
+/** The joins that decide which rows are in the page. Each of the others finds at most one row, and removes none. */
+function decidingJoins({ joins, where, order }: Select): readonly Join[] {
+  const idOf = (via: readonly SourceRelation[]) => via.map(({ name }) => name).join(':');
+  const chains = [...collectVias(where), ...order.map(({ path }) => path.via)];
+  const needed = new Set(chains.flatMap((via) => via.map((_, at) => idOf(via.slice(0, at + 1)))));
+  return joins.filter(({ via }) => needed.has(idOf(via)));
+}
+
+/** Every chain of relations in the filter's paths, parents before children. */
+export function collectVias(filter: Filter): (readonly SourceRelation[])[] {
+  const found = new Map<string, readonly SourceRelation[]>();
+  const add = ({ via: whole }: Path): void =>
+    whole.forEach((_, at) => {
+      const via = whole.slice(0, at + 1);
+      const id = via.map((relation) => relation.name).join(':');
+      if (!found.has(id)) found.set(id, via);
+    });
+  const visit = (part: Filter): void => {
+    if (part.op === 'test') add(part.path);
+    else if (part.op === 'compare') comparedPaths(part).forEach(add);
+    else if (part.op === 'some') part.own.forEach(add);
+    else if (part.op === 'not') visit(part.of);
+    else if (part.op === 'and' || part.op === 'or') part.of.forEach(visit);
+  };
+  visit(filter);
+  return [...found.values()];
 }

@@ -20,8 +20,8 @@ import type { Dialect } from '../codec.ts';
 import type { TableLocation } from '../introspection/introspect.ts';
 import { writeComparison } from './comparison.ts';
 import { guarded, keepGuards, mayFail, writeAll } from './guard.ts';
-import { afterForm } from './order.ts';
-import { boundValue, collectVias, type Shapes } from './shape.ts';
+import { afterForm, collectVias } from './order.ts';
+import { boundValue, type Shapes } from './shape.ts';
 import { type Bind, FALSE, opposites, parameter, type Term, writeTerm } from './terms.ts';
 
 export interface Statement {
@@ -59,6 +59,7 @@ export function buildCount(select: CountSelect, context: StatementContext): Stat
   return { ...text, sql: placeholdersOf(text.sql, context.dialect) };
 }
 
+/** `keys`: finds the keys of the rows as `k`. */
 export function from(
   query: Knex.QueryBuilder,
   writer: SqlWriter,
@@ -66,11 +67,14 @@ export function from(
   joins: readonly Statement[],
   where: Statement,
   { knex }: StatementContext,
+  keys?: Statement & { readonly on: string },
 ): readonly Bind[] {
   // Knex gets the index of each bind, not the bind itself, which it would treat as a value.
   const binds: Bind[] = [];
   const places = (more: readonly Bind[]) => more.map((bind) => binds.push(bind) - 1);
-  query.from(knex.raw(`${writer.table(root.table)} as ${writer.name(root.alias)}`) as unknown as string);
+  const table = `${writer.table(root.table)} as ${writer.name(root.alias)}`;
+  const tables = keys ? `(${keys.sql}) as k join ${table} on ${keys.on}` : table;
+  query.from(knex.raw(tables, keys ? places(keys.binds) : []) as unknown as string);
   for (const join of joins) query.joinRaw(join.sql, places(join.binds));
   if (where.sql !== TRUE) query.whereRaw(where.sql, places(where.binds));
   return binds;

@@ -3,7 +3,7 @@ import type { DescribedReference } from '../../described.ts';
 import type { Order, Path, Select } from '../../statement.ts';
 import type { Dialect } from '../codec.ts';
 import { writeCut } from './cut.ts';
-import { mayBeNull, orderOf, pageParts } from './order.ts';
+import { latePage, mayBeNull, orderOf, pageParts } from './order.ts';
 import {
   createSqlWriter,
   from,
@@ -18,36 +18,53 @@ import {
 } from './read.ts';
 import { cutOf } from './shape.ts';
 
-export function buildSelect(select: Select, context: StatementContext): Statement {
-  const { dialect } = context;
-  const [part, second] = pageParts(select, { dialect, codecOf: codecsOf(select, context) });
-  const writer = createSqlWriter(context);
-  const { sql, binds } = second
-    ? writeTwoParts(select, [part, second], writer, context)
-    : writeOnePart({ ...part, ...(select.skip && { skip: select.skip }) }, writer, context);
-  return { sql: placeholdersOf(sql, dialect), binds };
+/** How a select is written. */
+interface Writing extends StatementContext {
+  readonly writer: SqlWriter;
+  /** The columns are keys, as the database stores them. */
+  readonly isKeys?: true;
+  /** Finds the keys of the rows. */
+  readonly from?: { readonly key: readonly Path[]; readonly found: Statement };
 }
 
-function writeOnePart(select: Select, writer: SqlWriter, context: StatementContext): Statement {
-  const isCut = cutOf(select, codecsOf(select, context)) !== undefined;
-  if (isCut && context.dialect === 'postgres') return writeCutPart(select, writer, context);
-  const part = writePart(select, writer, context);
+export function buildSelect(select: Select, context: StatementContext): Statement {
+  const writing: Writing = { ...context, writer: createSqlWriter(context) };
+  const { sql, binds } = writePage(select, writing);
+  return { sql: placeholdersOf(sql, context.dialect), binds };
+}
+
+function writePage(select: Select, writing: Writing): Statement {
+  const late = latePage(select);
+  if (late) {
+    const found = writePage(late.keys, { ...writing, isKeys: true });
+    return writeOnePart(late.rows, { ...writing, from: { key: late.keys.columns, found } });
+  }
+  const [part, second] = pageParts(select, { ...writing, codecOf: codecsOf(select, writing) });
+  if (second) return writeTwoParts(select, [part, second], writing);
+  return writeOnePart({ ...part, ...(select.skip && { skip: select.skip }) }, writing);
+}
+
+function writeOnePart(select: Select, writing: Writing): Statement {
+  const { writer, dialect } = writing;
+  const isCut = cutOf(select, codecsOf(select, writing)) !== undefined;
+  if (isCut && dialect === 'postgres') return writeCutPart(select, writing);
+  const part = writePart(select, writing);
   const page = writer.page(select);
-  const lock = select.lock ? writeLock(writer.name(part.alias), context.dialect) : '';
+  const lock = select.lock ? writeLock(writer.name(part.alias), dialect) : '';
   return { sql: `${part.sql}${page.sql}${lock}`, binds: [...part.binds, ...page.binds] };
 }
 
 /** PostgreSQL would cut the texts of all rows before it sorts them, and those of the rows that it skips. */
-function writeCutPart(select: Select, writer: SqlWriter, context: StatementContext): Statement {
-  const part = writePart(select, writer, context, 0);
-  const page = writer.page(select);
+function writeCutPart(select: Select, writing: Writing): Statement {
+  const part = writePart(select, writing, 0);
+  const page = writing.writer.page(select);
   const shown = showColumns(
     select.columns.map((_, at) => `c${at}`),
     select,
-    context,
+    writing,
   );
   // They are in this order already, so PostgreSQL does not sort them again.
-  const order = orderOf(select).map((each) => orderTerm(`o${select.order.indexOf(each)}`, each, select, context));
+  const order = orderOf(select).map((each) => orderTerm(`o${select.order.indexOf(each)}`, each, select, writing));
   const sorted = order.length ? ` order by ${order.join(', ')}` : '';
   const sql = `select ${shown.join(', ')} from (${part.sql}${page.sql}) as p${sorted}`;
   return { sql, binds: [...part.binds, ...page.binds] };
@@ -77,14 +94,9 @@ function orderTerm(sql: string, { path, ascending }: Order, select: Select, cont
  * The second part is read only if the first one does not fill the page. UNION ALL keeps no order, so the rows of both
  * are sorted again.
  */
-function writeTwoParts(
-  select: Select,
-  parts: readonly [Select, Select],
-  writer: SqlWriter,
-  context: StatementContext,
-): Statement {
-  const { dialect } = context;
-  const texts = parts.map((part, at) => writePart(part, writer, context, at));
+function writeTwoParts(select: Select, parts: readonly [Select, Select], writing: Writing): Statement {
+  const { dialect, writer } = writing;
+  const texts = parts.map((part, at) => writePart(part, writing, at));
   const most = parts[0].limit!;
   const partNames = PARTS.map((name) => writer.name(name));
   const filled = `(select count(*) from ${partNames[0]})`;
@@ -93,7 +105,7 @@ function writeTwoParts(
   const [first, last] = texts.map(({ sql }, at) => `${partNames[at]} as (${sql} limit ${limits[at]})`);
   const page = writer.page(select);
   const names = select.columns.map((_, at) => `c${at}`);
-  const shown = showColumns(names, select, context).join(', ') || '1';
+  const shown = showColumns(names, select, writing).join(', ') || '1';
   const order = select.order.map(({ ascending }, at) => `o${at} ${ascending ? 'asc' : 'desc'}`);
   const rows = `(select * from ${partNames.join(' union all select * from ')}) as p`;
   return {
@@ -106,14 +118,9 @@ function writeTwoParts(
 const PARTS = ['portico page 0', 'portico page 1'] as const;
 
 /** Without its limit. `at`: the position among two parts, which name their columns. */
-function writePart(
-  select: Select,
-  writer: SqlWriter,
-  context: StatementContext,
-  at?: number,
-): Statement & { readonly alias: string } {
-  const { knex, dialect } = context;
-  const codecOf = codecsOf(select, context);
+function writePart(select: Select, writing: Writing, at?: number): Statement & { readonly alias: string } {
+  const { writer, knex, dialect, isKeys, from: keys } = writing;
+  const codecOf = codecsOf(select, writing);
   const root = writer.root(select.table);
   const joins = writer.joins(root, select.joins);
   const where = writer.where(root, select.where);
@@ -124,10 +131,11 @@ function writePart(
   };
   const read = select.columns.map((path, index) => {
     const column = writer.column(root, path);
+    if (isKeys) return `${column} as c${index}`;
     return `${codecOf(path).read?.(column) ?? column}${at === undefined ? '' : ` as c${index}`}`;
   });
   const further = at === undefined ? [] : select.order.map(({ path }, index) => `${sortedBy(path)} as o${index}`);
-  const shown = at === undefined ? showColumns(read, select, context) : read;
+  const shown = at === undefined ? showColumns(read, select, writing) : read;
   const columns = [...shown, ...(at === undefined ? [] : [`${at} as part`]), ...further];
   const query = knex.select(columns.length ? columns.map((sql) => knex.raw(sql)) : [knex.raw('1')]);
   const conditions = [where, after].filter(({ sql }) => sql !== TRUE);
@@ -135,11 +143,15 @@ function writePart(
     sql: conditions.map(({ sql }) => sql).join(' and ') || TRUE,
     binds: conditions.flatMap((c) => c.binds),
   };
-  const binds = from(query, writer, root, joins, all, context);
+  const found = keys && {
+    ...{ sql: keys.found.sql, binds: keys.found.binds },
+    on: keys.key.map((path, index) => `${writer.column(root, path)} = k.c${index}`).join(' and '),
+  };
+  const binds = from(query, writer, root, joins, all, writing, found);
   if (select.referencedBy) query.whereRaw(writeReferencedBy(select.referencedBy, writer, root));
   if (at === 1 && dialect === 'postgres')
     query.whereRaw(`(select count(*) from ${writer.name(PARTS[0])}) < ${requireWhole(select.limit!)}`);
-  for (const each of orderOf(select)) query.orderByRaw(orderTerm(sortedBy(each.path), each, select, context));
+  for (const each of orderOf(select)) query.orderByRaw(orderTerm(sortedBy(each.path), each, select, writing));
   return { ...textOf(query, binds), alias: root.alias };
 }
 

@@ -1,7 +1,7 @@
 // The shape of a statement: everything except its values. Statements of one shape share their SQL text, which is cached
 // by this key. The walk that computes the key also collects the values, in the order of the text's placeholders.
 
-import { comparedPaths, operandsOf } from '../../aggregate/expression.ts';
+import { operandsOf } from '../../aggregate/expression.ts';
 import type {
   Constant,
   CountSelect,
@@ -16,7 +16,7 @@ import type {
 } from '../../statement.ts';
 import { readDecimal } from '../../values/decimal.ts';
 import type { Codec, Dialect } from '../codec.ts';
-import { afterForm, pageParts } from './order.ts';
+import { afterForm, latePage, pageParts } from './order.ts';
 
 /** The source's facts about a path, cached by the path object; each field has a single one. */
 interface PathFacts {
@@ -153,6 +153,8 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
   }
 
   function ofPage(select: Select, values: unknown[]): string {
+    const late = latePage(select);
+    if (late) return `${ofPage(late.keys, values)}K${ofPage(late.rows, values)}`;
     const [part, second] = pageParts(select, { dialect, codecOf: (path) => facts(path, select.table).codec });
     let key = ofSelect(part, values);
     if (second) key += `\n\n${ofSelect(second, values)}L${select.limit}`;
@@ -229,26 +231,6 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
       return 'measures' in statement ? key + ofGroup(statement, values) : `${key}#`;
     },
   };
-}
-
-/** Every chain of relations in the filter's paths, parents before children. */
-export function collectVias(filter: Filter): (readonly SourceRelation[])[] {
-  const found = new Map<string, readonly SourceRelation[]>();
-  const add = ({ via: whole }: Path): void =>
-    whole.forEach((_, at) => {
-      const via = whole.slice(0, at + 1);
-      const id = via.map((relation) => relation.name).join(':');
-      if (!found.has(id)) found.set(id, via);
-    });
-  const visit = (part: Filter): void => {
-    if (part.op === 'test') add(part.path);
-    else if (part.op === 'compare') comparedPaths(part).forEach(add);
-    else if (part.op === 'some') part.own.forEach(add);
-    else if (part.op === 'not') visit(part.of);
-    else if (part.op === 'and' || part.op === 'or') part.of.forEach(visit);
-  };
-  visit(filter);
-  return [...found.values()];
 }
 
 /** The number of decimals of a canonical Number. */
