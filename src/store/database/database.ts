@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import knex, { type Knex } from 'knex';
 import { type AddressParameters, readParameters } from '../../core/config/address-parameters.ts';
 import { requireOptional } from '../../core/config/optional-package.ts';
+import { mysqlSession } from '../../core/config/session-settings.ts';
 import type { ServerLocation } from '../../core/errors/connection.ts';
 import { AppError, fail } from '../../core/errors.ts';
 import type { Observe } from '../../core/observe.ts';
@@ -256,8 +257,13 @@ function mysqlConfig(url: URL, read: AddressParameters): Knex.Config {
     client: 'mysql2',
     pool: {
       ...poolOf(read),
-      afterCreate: (connection: { query(sql: string, done: (error: unknown) => void): void }, done: () => void) =>
-        connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED', done),
+      afterCreate: (
+        connection: { query(sql: string, done: (error: unknown) => void): void },
+        done: (error?: unknown) => void,
+      ) =>
+        connection.query(mysqlSession, (error) =>
+          error ? done(error) : connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED', done),
+        ),
     },
     connection: {
       ...parts(url),

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type * as mysql2 from 'mysql2';
 import type { Clock } from '../../../../core/clock.ts';
 import { requireOptional } from '../../../../core/config/optional-package.ts';
+import { mysqlSession } from '../../../../core/config/session-settings.ts';
 import { AppError, fail } from '../../../../core/errors.ts';
 import { runStoppable, translateError } from '../cancellation.ts';
 import type { EncryptedAddress } from '../connection/tls.ts';
@@ -59,19 +60,24 @@ export function openMysql(address: EncryptedAddress, clock: Clock, reportUse: (u
     ...(tls && { ssl: { ...tls, verifyIdentity: tls.rejectUnauthorized } }),
   };
   const pool = createPool({ ...connectionSettings, ...settingsOf(address) });
-  pool.on('connection', (connection) => {
-    // Queued before the first statement of the connection; if it fails, that statement fails too.
-    // A sort compares so many bytes of a text, 1024 by default. A cursor compares whole texts, and would lose rows.
-    connection.query("set time_zone = '+00:00', max_sort_length = 4096", () => undefined);
-  });
-
+  /** Connections with the settings of `mysqlSession`. */
+  const ready = new WeakSet<mysql2.PoolConnection>();
   const { connect, release: give } = countUse<mysql2.PoolConnection>(
     {
       connect: () =>
         new Promise((resolve, reject) => {
-          pool.getConnection((error, connection) =>
-            error ? reject(translateError(error, address.place)) : resolve(connection),
-          );
+          pool.getConnection((error, connection) => {
+            if (error) return reject(translateError(error, address.place));
+            if (ready.has(connection)) return resolve(connection);
+            connection.query(mysqlSession, (refused) => {
+              if (refused) {
+                connection.destroy();
+                return reject(translateError(refused, address.place));
+              }
+              ready.add(connection);
+              resolve(connection);
+            });
+          });
         }),
       release: (connection, broken) => (broken ? connection.destroy() : connection.release()),
     },

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { Stop } from '../../../../core/clock/stop.ts';
 import type { Clock } from '../../../../core/clock.ts';
 import { requireOptional } from '../../../../core/config/optional-package.ts';
+import { postgresSession } from '../../../../core/config/session-settings.ts';
 import { runStoppable, translateError } from '../cancellation.ts';
 import type { EncryptedAddress } from '../connection/tls.ts';
 import type { Driver, Prepared } from '../driver.ts';
@@ -43,11 +44,7 @@ function openPool(Pool: typeof pg.Pool, settings: pg.PoolConfig): pg.Pool {
     // Without this listener, the accompanying event would end the process.
     client.on('error', () => undefined);
     // Queued before the first statement of the connection.
-    client
-      .query(
-        `set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set bytea_output = 'hex'; set extra_float_digits = 1; set intervalstyle = 'postgres'; ${disableJit}`,
-      )
-      .catch(() => undefined);
+    client.query(`${postgresSession}; ${disableJit}`).catch(() => undefined);
   });
   return pool;
 }
