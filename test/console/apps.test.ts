@@ -217,6 +217,25 @@ describe('a connection of another user', () => {
     ]);
   });
 
+  test('is found behind a page of others, which are newer', async () => {
+    const { store } = testServer;
+    const [first] = [await connected(testServer.account, 'Buried One')];
+    const { id } = await grantOf(first.clientId);
+    const grant = (await store.oauth.find('Grant', id))!;
+    const connection = { ...(grant.payload.connection as object), clientName: 'One of many' };
+    for (let at = 0; at < 60; at++)
+      await store.oauth.upsert({
+        ...grant,
+        id: `many-${at}`,
+        clientId: 'many',
+        payload: { ...grant.payload, connection },
+      });
+    await connected(bob, 'Buried Two');
+    const { browser } = await testServer.browse(testServer.account, '/apps');
+    const page = read(await browser.open(testServer.at('/apps/everyone?app=buried')));
+    expect([...page.matchAll(/Buried \w+/g)].map(([name]) => name)).toEqual(['Buried Two', 'Buried One']);
+  });
+
   test('is not ended by a cross-site form', async () => {
     const { tokens, clientId } = await connected(testServer.account, 'Stays');
     const { id } = await grantOf(clientId);

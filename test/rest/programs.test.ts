@@ -53,6 +53,16 @@ test('a program reads, creates, changes, exports and deletes records', async () 
   expect(await place.rows('SELECT id FROM orders ORDER BY id')).toEqual(['1', '2', '3', '4']);
 });
 
+test('a token that was used ends at its expiry', async () => {
+  const expiresAt = Date.now() + 5000;
+  const { secret } = await place.store.tokens.create({ userId: kim, name: 'brief', scopes: everyScope, expiresAt });
+  const call = async () =>
+    (await place.call('GET', '/orders', undefined, { authorization: `Bearer ${secret}` })).status;
+  expect(await call()).toBe(200);
+  await new Promise((resolve) => setTimeout(resolve, expiresAt - Date.now() + 50));
+  expect(await call()).toBe(401);
+});
+
 test('the activity log names the user and the token, and the token shows its last use', async () => {
   const { secret } = await make(everyScope, place, 'stock robot');
   const call = (method: string, path: string, body?: unknown) =>

@@ -205,6 +205,14 @@ describe('documents', () => {
     ]).toEqual([{ count: 3 }, { count: 1 }, { meta: { count: 'deactivated' } }]);
   });
 
+  test.each(['/stores/%E0%A4%A', '/stores/%', '/%FF/1'])(
+    'the path %s, which is no UTF-8, is a bad request',
+    async (path) => {
+      const [status, body] = (await answer(path)) as [number, { errors: { status: number; detail: string }[] }];
+      expect([status, body.errors.map((error) => error.status)]).toEqual([400, [400]]);
+    },
+  );
+
   test('errors name the record, parameter, field or operator, and near names', async () => {
     const detail = async (path: string) => {
       const [status, body] = (await answer(path)) as [number, { errors: { detail: string; status: number }[] }];

@@ -4,6 +4,7 @@ import { createMemoryDataSource } from '../../src/index.ts';
 import { shopTables } from '../agent/shop.ts';
 import { emptyAgent, messageOf } from '../app/agent.ts';
 import { type Forms, openForms } from './forms.ts';
+import { serveOutside } from './outside.ts';
 
 const inner = { label: 'A', type: 'String' };
 const page = (...elements: object[]) => ({ type: 'Layout', component: 'Page', elements });
@@ -86,3 +87,22 @@ describe('bounds', () => {
     for (const value of bad) expect(await place.submit(name, { A: value }), JSON.stringify(value)).toEqual({ A: expect.stringMatching(/send /) });
   });
 }); // biome-ignore format: a table
+
+describe('value, defaultValue', () => {
+  const form = [
+    { label: 'Both', type: 'String', value: 'of the server', defaultValue: 'of the caller' },
+    { label: 'Default', type: 'Number', defaultValue: 7 },
+    { label: 'Neither', type: 'String' },
+  ] as const;
+  const place = serveOutside(['CREATE TABLE things (id INTEGER PRIMARY KEY)'], (agent) =>
+    agent.customizeCollection('things', (each) => each.addAction('Set', { scope: 'Global', form, execute: () => undefined })),
+  );
+
+  test('value, defaultValue | the schema file and the form have the value before the default', async () => {
+    const [action] = place.schema.collections[0].actions;
+    const { json } = await place.tool('getActionForm', { collectionName: 'things', actionName: 'Set' });
+    const expected = [['Both', 'of the server'], ['Default', 7], ['Neither', null]];
+    expect(action.fields.map(({ field, defaultValue }: Record<string, unknown>) => [field, defaultValue])).toEqual(expected);
+    expect(Object.entries(json.fields as Record<string, { value?: unknown }>).map(([name, { value = null }]) => [name, value])).toEqual(expected);
+  });
+}); // biome-ignore format: short

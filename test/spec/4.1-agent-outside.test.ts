@@ -2,11 +2,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
 import { createMemorySource } from '../../src/agent/sources/memory/source.ts';
 import type { Source } from '../../src/agent/sources/source.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { type Agent, createMemoryDataSource, type MemoryTable } from '../../src/index.ts';
 import { createTestableAgent, type TestableAgentOptions } from '../../src/testing/index.ts';
-import { shopTables } from '../agent/shop.ts';
+import { accessOf, shopTables } from '../agent/shop.ts';
 import { emptyAgent, makeFolder, messageOf, shopAgent } from '../app/agent.ts';
 
 const table = (name: string, ...ids: number[]): MemoryTable => ({
@@ -95,6 +97,20 @@ test('addChart: every chart of the agent is available over MCP by its exact name
     expect.stringContaining('UNKNOWN_CHART'),
     expect.stringContaining('UNKNOWN_CHART'),
   ]);
+});
+
+test('removeCollection: a field that is imported from it stays for roles with rights on named collections only', async () => {
+  const agent = createHeadlessAgent();
+  agent
+    .addDataSource(shop())
+    .removeCollection('customers')
+    .customizeCollection('orders', (orders) => orders.importField('town', { path: 'customer:city' }));
+  const limits = { pageSizeLimit: 10, queryTimeoutMs: 10_000 };
+  const engine = await agent.createEngine({ observe: () => {}, clock: systemClock, limits });
+  const list = { collection: 'orders', fields: ['town'], sort: [{ field: 'id' }], limit: 5 };
+  const { rows } = await engine.list(accessOf({ browse: ['orders'] }), list);
+  await engine.close();
+  expect(rows.flat()).toEqual(['Paris', 'Rome', 'Rome', null, null]);
 });
 
 test('removeCollection: HTTP and MCP have neither the collections nor relations to them; code still reads and writes them', async () => {

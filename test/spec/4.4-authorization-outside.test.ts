@@ -1,8 +1,8 @@
 // Requests to the authorization and token endpoints (behaviour 4.4) that differ from a right one in one parameter, at
 // the root and under a basePath: the status, the error and the headers.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connect, type Registered, register, type Session } from '../oauth/client.ts';
-import { createBrowser } from '../oauth/flow.ts';
+import { authorizationUrl, connect, type Registered, register, type Session } from '../oauth/client.ts';
+import { createBrowser, signIn } from '../oauth/flow.ts';
 import { type OAuthTestServer, startServer } from '../oauth/oauth-server.ts';
 
 const redirectUri = 'https://notebook.example/callback';
@@ -126,6 +126,7 @@ const authorizations: readonly (readonly [fields: Fields, found: string])[] = [
   [{ request: 'x' }, `${refused} request_not_supported`],
   [{ request_uri: 'https://notebook.example/request' }, `${refused} request_uri_not_supported`],
   [{ unknown: 'x' }, 'the sign-in'],
+  ...['nonce', 'claims', 'claims_locales', 'acr_values', 'id_token_hint', 'max_age'].map((name) => [{ [name]: '1' }, 'the sign-in'] as const),
 ]; // biome-ignore format: a table
 
 const grants: readonly (readonly [fields: Fields, found: readonly unknown[]])[] = [
@@ -154,6 +155,19 @@ describe.each([
   test.each(grants)(`${shown}/oauth/token: with %j: %j`, async (fields, found) => {
     expect(await exchange(places[on]!, fields)).toEqual(found);
   });
+
+  // RFC 6749 section 4.1.3: the redirect_uri must be that of the authorization request.
+  test(`${shown}/oauth/token: a code is redeemed with its own redirect_uri, and no other`, async () => {
+    const place = places[on]!;
+    const found = [];
+    for (const redeemedAt of [loopback, `${redirectUri}/`, redirectUri]) {
+      const { url, verifier } = await authorizationUrl(place.client, { redirectUri, scope: 'mcp:read' });
+      const { searchParams } = await signIn(url, place.server.account);
+      const fields = { grant_type: 'authorization_code', code: `${searchParams.get('code')}`, code_verifier: verifier };
+      found.push(await exchange(place, { ...fields, redirect_uri: redeemedAt }));
+    }
+    expect(found).toEqual([[400, 'invalid_grant'], [400, 'invalid_grant'], [200, 'Bearer', 900, 'mcp:read']]);
+  }); // biome-ignore format: short
 
   test(`${shown}/oauth/token: only a form, within its limit; fewer scopes as asked, not more; a refresh token of another client is not accepted`, async () => {
     const place = places[on]!;

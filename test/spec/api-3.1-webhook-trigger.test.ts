@@ -42,11 +42,19 @@ test('an editor regenerates the URL | from the workflow trigger settings | the o
   await client.change(id, { enabled: false });
   statuses.push((await client.call(path)).status);
   expect(statuses).toEqual([400, 202, 400]);
+  // So is a URL that is regenerated while its trigger is disabled.
+  const again = await client.ask(`${workflowsPath}/${id}/trigger`, { secret: eric, method: 'PATCH', body });
+  const last = await client.pathOf(id);
+  expect([again.status, again.json?.enabled, last === next]).toEqual([200, false, false]);
+  expect([(await client.call(next)).status, (await client.call(last)).status]).toEqual([400, 404]);
+  await client.change(id, { enabled: true });
+  const statusesAgain = [(await client.call(next)).status, (await client.call(last, { record_id: '2' })).status];
+  expect(statusesAgain).toEqual([400, 202]);
   // A user who may not edit workflows cannot change the trigger.
   await client.addUser({ email: 'una@example.com', level: 'user', role: 'Administrator' });
   const una = (await client.make(['all'], { email: 'una@example.com' })).secret;
   const refused = await client.ask(`${workflowsPath}/${id}/trigger`, { secret: una, method: 'PATCH', body });
-  expect([refused.status, await client.pathOf(id)]).toEqual([403, next]);
+  expect([refused.status, await client.pathOf(id)]).toEqual([403, last]);
 });
 
 test('an editor disables the trigger, an editor regenerates the URL | and developers and administrators, but no lower level or other team; other settings are kept', async () => {

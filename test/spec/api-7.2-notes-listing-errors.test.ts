@@ -55,6 +55,14 @@ test('4XX | 401, 403 and errors of unknown routes have `code` and `message` too'
   expect(answers[3]!.json?.message).toContain('nothing');
 });
 
+test('4XX | a parameter is unknown although every object has a property of its name', async () => {
+  const { secret } = await ways.make(['notes:read']);
+  for (const name of ['constructor', 'toString', '__proto__']) {
+    const { status, json } = await ways.ask(`${notesPath}?${name}=1`, { secret });
+    expect([status, json?.code, String(json?.message).includes(name)]).toEqual([400, 'INVALID_ARGUMENT', true]);
+  }
+});
+
 test('4XX | client error; body has `code` and `message`', async () => {
   const { secret } = await ways.make(['notes:read']);
   const answers = [

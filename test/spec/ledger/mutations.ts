@@ -19,6 +19,7 @@ import { edgesOfCustomizer } from './mutations/edges-customizer.ts';
 import { edgesD } from './mutations/edges-d.ts';
 import { edgesDrawn } from './mutations/edges-drawn.ts';
 import { edgesDrawnB } from './mutations/edges-drawn-b.ts';
+import { edgesDrawnC } from './mutations/edges-drawn-c.ts';
 import { edgesE } from './mutations/edges-e.ts';
 import { edgesOfEngine } from './mutations/edges-engine.ts';
 import { edgesOfAgentRows } from './mutations/edges-rows-agent.ts';
@@ -57,6 +58,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   edgesD,
   edgesE,
   edgesDrawnB,
+  edgesDrawnC,
   edgesOfActions,
   edgesOfAgent,
   edgesOfApi,

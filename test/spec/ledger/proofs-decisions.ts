@@ -17,7 +17,7 @@ const files: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'a second start keeps data and user': 'store/administrators cli/demo store/schema',
     'demo shop of 20,000 rows': 'cli/demo workflow/code docs-filters',
     'files for their owner only': 'cli/demo app/schema-paths',
-    '--database serves another database': 'sql/connection defects/address-parameters',
+    '--database serves another database': 'sql/connection defects/address-parameters app/several-databases platform/command',
     'doctor shows settings, secrets masked': 'defects/address-parameters console/settings agent/indexes agent/ambiguous-filters app/read-only-scopes',
     'flag, environment, config file, default': 'cli/customization defects/code-and-environment spec/2.1-agent-options console/settings',
     'code over environment': 'defects/code-and-environment spec/2.1-agent-options spec/2.1-options-outside spec/2.1-whole-outside spec/2.9-testing-client-options',
@@ -100,7 +100,7 @@ const files: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'unknown properties of definitions end the start': 'defects/misspelt-options agent/wrong-things agent/actions/start agent/customize spec/4.1-refusals-outside spec/4.2-refusals-outside workflow/code',
   },
   'public API': {
-    'in a host application it lies under the prefix': 'api/webhook console/mounts app/addresses hosts/untouched spec/api-9-versioning api/api',
+    'in a host application it lies under the prefix': 'api/webhook console/mounts app/addresses app/agent-config hosts/untouched spec/api-9-versioning api/api',
     'unknown parameters are 400 with their name': 'api/notes api/activity-logs api/admin-logs api/workflows api/wrong-things spec/api-4.3-other-endpoints spec/api-7.2-notes-listing-errors spec/api-4.3-answers',
     'cursor': 'api/activity-logs api/admin-logs api/notes api/workflows store/activity store/notes spec/api-2.1-list-envelope spec/api-4.3-other-endpoints spec/api-4.3-answers',
     'messages of notes': 'api/notes store/notes console/notes http/html-text spec/api-2.2-note spec/api-2.3-nested-objects spec/api-4.3-other-endpoints',
