@@ -10,10 +10,10 @@ import { runSql } from '../sql/schemas.ts';
 import { accessOf } from './shop.ts';
 
 const rows = [
-  [1, '9223372036854775807', 3, '1.10'],
-  [2, '-9007199254740993', 7, '2.25'],
-  [3, '9218868437227405312', 3, '99999999.99'],
-  [4, null, 1, null],
+  [1, '9223372036854775807', 3, '1.10', "''"],
+  [2, '-9007199254740993', 7, '2.25', "'a'"],
+  [3, '9218868437227405312', 3, '99999999.99', "''"],
+  [4, null, 1, null, null],
 ] as const;
 
 describe.each(servers)('$dialect', (server) => {
@@ -22,7 +22,7 @@ describe.each(servers)('$dialect', (server) => {
   beforeAll(async () => {
     database = await server.create();
     await runSql(database, [
-      'create table items (id int primary key, big bigint, small int, price decimal(12, 2))',
+      'create table items (id int primary key, big bigint, small int, price decimal(12, 2), note varchar(9))',
       `insert into items values ${rows.map((row) => `(${row.map((value) => value ?? 'null').join(', ')})`).join(', ')}`,
     ]);
     const observe = () => {};
@@ -56,6 +56,11 @@ describe.each(servers)('$dialect', (server) => {
     [{ max: { round: { times: ['big', 0.5] } } }, '4611686018427387904'],
     [{ max: { abs: { times: ['big', -2] } } }, '18446744073709551614'],
     [{ max: { minus: [{ value: '99999999999999999999' }, 'id'] } }, '99999999999999999998'],
+    // 4 / 0.6666666667, whose digits after the twentieth are 4999999999.
+    [
+      { max: { dividedBy: [4, { dividedBy: [2, 'small'] }] }, where: { field: 'id', operator: 'Equal', value: 1 } },
+      '5.99999999970000000001',
+    ],
   ])('%j', async (measure, figure) => {
     expect(await answer({ measures: { figure: measure } })).toEqual([[figure]]);
   });
@@ -87,6 +92,19 @@ describe.each(servers)('$dialect', (server) => {
       [1, 3],
       [4],
     ]);
+  });
+
+  test('having takes an empty text as not present, as filters do', async () => {
+    const groupsWith = async (operator: string) =>
+      (
+        await answer({
+          measures: { figure: { min: 'note' } },
+          groups: ['id'],
+          sort: [{ group: 0 }],
+          having: { measure: 'figure', operator } as never,
+        })
+      ).map(([id]) => id);
+    expect([await groupsWith('Present'), await groupsWith('Missing')]).toEqual([[2], [4]]);
   });
 
   test('a comparison of figures beyond 64 bits is exact or refused', async () => {

@@ -73,8 +73,12 @@ export function resolveHaving(plain: PlainHaving, measures: readonly ResolvedMea
     const context = { column: path.field, label: `having ${name} ${is}`, moment, acceptsDays: true };
     switch (is) {
       case 'Missing':
-      case 'Present':
-        return is === 'Missing' ? test('Missing') : not(test('Missing'));
+        return test('Missing');
+      case 'Present': {
+        // As in filters, an empty text is not present.
+        const present = not(test('Missing'));
+        return path.field.type === 'String' ? join('and', [present, test('NotEqual', '')]) : present;
+      }
       case 'Equal':
       case 'NotEqual': {
         const takes = 'value or null';

@@ -154,8 +154,9 @@ const arithmetic: Record<Dialect, WriteArithmetic> = {
     const { inexact } = a;
     if (op !== 'dividedBy') return { ...fragment`(${a} ${signs[op]} ${b})`, inexact, scale: 0 };
     if (inexact) return { ...fragment`(${a} / nullif(${b}, 0))`, inexact, scale: 0 };
-    // The scale of a quotient is at least that of its first operand.
-    const fine = `1.${'0'.repeat(decimals + 8)}`;
+    // The scale of a quotient is at least that of its first operand. PostgreSQL rounds it before round() does, so it has
+    // more decimals than a divisor has digits: 4 / 0.6666666667 is 5.99999999970000000001|4999999999...
+    const fine = `1.${'0'.repeat(decimals + 50)}`;
     return { ...fragment`round(${a} * ${fine} / nullif(${b}, 0), ${decimals})`, inexact, scale: 0 };
   },
   mysql(op, a, b, decimals) {
