@@ -201,6 +201,8 @@ export async function openMcpServer(options: McpTestServerOptions = {}): Promise
     if (/^\/mcp\/(?:uploads|downloads)\//.test(req.url ?? '')) router(req, res, () => undefined);
     else front.handle(req, res);
   });
+  // A test that calculates for longer than the default of 5 s would send its next call as the connection ends.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
