@@ -219,8 +219,8 @@ describe('a connection of another user', () => {
 
   test('is found behind a page of others, which are newer', async () => {
     const { store } = testServer;
-    const [first] = [await connected(testServer.account, 'Buried One')];
-    const { id } = await grantOf(first.clientId);
+    const { clientId } = await connected(testServer.account, 'Buried One');
+    const { id } = await grantOf(clientId);
     const grant = (await store.oauth.find('Grant', id))!;
     const connection = { ...(grant.payload.connection as object), clientName: 'One of many' };
     for (let at = 0; at < 60; at++)

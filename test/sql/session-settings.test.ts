@@ -24,7 +24,7 @@ async function judgeAll(some: readonly TestServer[], open: OpenSource): Promise<
   await judgeLinks(seed, 20, some, open);
 }
 
-/** Each changed answers, lost rows or failed calls before connections had their own. */
+/** Settings that an operator may have. Nine of them changed answers or failed calls before connections had their own. */
 const mariadbSettings = [
   "sql_mode = 'ORACLE,EMPTY_STRING_IS_NULL,NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH,TIME_ROUND_FRACTIONAL'",
   ...['autocommit = 0', 'sql_auto_is_null = 1', 'sql_select_limit = 3', 'sql_safe_updates = 1'],

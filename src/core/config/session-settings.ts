@@ -13,7 +13,8 @@ const settings = {
   foreign_key_checks: '1',
   unique_checks: '1',
   completion_type: '0',
-  // A sort compares so many bytes of a text, 1024 by default. A cursor compares whole texts, and would lose rows.
+  // A sort compares so many bytes of a text, 1024 by default. A cursor compares whole texts, and loses rows that differ
+  // only after them. With more, the first page of a TEXT column takes several times as long.
   max_sort_length: '4096',
 };
 

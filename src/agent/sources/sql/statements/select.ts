@@ -144,7 +144,7 @@ function writePart(select: Select, writing: Writing, at?: number): Statement & {
     binds: conditions.flatMap((c) => c.binds),
   };
   const found = keys && {
-    ...{ sql: keys.found.sql, binds: keys.found.binds },
+    ...keys.found,
     on: keys.key.map((path, index) => `${writer.column(root, path)} = k.c${index}`).join(' and '),
   };
   const binds = from(query, writer, root, joins, all, writing, found);
