@@ -8,13 +8,17 @@ beforeAll(async () => {
 });
 afterAll(() => ways?.stop());
 
-test('limit query parameter | notes listing | integer 1 to 100, default 10', async () => {
-  const { secret } = await ways.make(['all']);
+async function makeNotes(secret: string) {
   const headers = { 'Content-Type': 'application/json' };
   for (let note = 0; note < 11; note++) {
     const body = JSON.stringify({ title: `Note ${note}`, collectionName: 'orders', recordId: '1' });
     expect((await ways.ask(notesPath, { secret, method: 'POST', body, headers })).status).toBe(201);
   }
+}
+
+test('limit query parameter | notes listing | integer 1 to 100, default 10', async () => {
+  const { secret } = await ways.make(['all']);
+  await makeNotes(secret);
   const counted = async (query: string) => {
     const { status, json } = await ways.ask(`${notesPath}${query}`, { secret: reader });
     const parameters = json?.parameters as { readonly limit: number } | undefined;
