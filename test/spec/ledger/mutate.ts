@@ -1,5 +1,6 @@
 // npm run ledger:mutate [-- --sample 30 --seed 7] [row ...]: checks that the ledger is complete, and that the tests
 // of each row pass, and fail with its behavior switched off. Prints a line for each failure, and then exits with 1.
+// With --alone it switches nothing off, and runs each test without the others of its file, as a sample may do.
 import { parseArgs } from 'node:util';
 import { createRandom } from '../../agent/oracle/random.ts';
 import { decisions } from './decisions.ts';
@@ -10,7 +11,7 @@ import { type Mutation, type Outcome, openRunner, type SpecRunner, type SpecTest
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { sample: { type: 'string' }, seed: { type: 'string' } },
+  options: { sample: { type: 'string' }, seed: { type: 'string' }, alone: { type: 'boolean' } },
 });
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
 const chosen = choose(
@@ -23,9 +24,10 @@ const elsewhere = chosen.flatMap(({ proofs }) => proofs.map(({ file }) => file))
 const runner = await openRunner([...new Set(elsewhere)]);
 const broken = [...judgeLedger(runner.tests), ...(await judgeItself(runner)), ...(await judgeGreen(runner))];
 for (const offence of broken) console.log(offence);
-const silent = new Set(await judgeRed(runner));
+const silent = new Set(values.alone ? await judgeAlone(runner) : await judgeRed(runner));
 await runner.close();
-console.log(`${chosen.length - silent.size} of ${chosen.length} rows notice when they are switched off; seed ${seed}`);
+const verb = values.alone ? 'pass alone' : 'notice when they are switched off';
+console.log(`${chosen.length - silent.size} of ${chosen.length} rows ${verb}; seed ${seed}`);
 process.exitCode = broken.length + silent.size === 0 && chosen.length > 0 ? 0 : 1;
 
 function choose(all: readonly Row[]): readonly Row[] {
@@ -40,6 +42,20 @@ async function judgeGreen({ tests, run }: SpecRunner): Promise<string[]> {
   if (passed === needed.size) return [];
   const reasons = [...failures, ...errors].join('; ');
   return [`${failed} of ${needed.size} tests fail before anything is switched off: ${reasons}`];
+}
+
+/** The rows with a test that fails when the other tests of its file do not run before it. */
+async function judgeAlone({ tests, run }: SpecRunner): Promise<string[]> {
+  const found: string[] = [];
+  for (const row of chosen) {
+    for (const test of firstTestsOf(row, tests)) {
+      const { passed, failures, errors } = await run([test]);
+      if (passed === 1) continue;
+      console.log(`${row.id}: ${[...failures, ...errors].join('; ')}`);
+      found.push(row.id);
+    }
+  }
+  return found;
 }
 
 async function judgeRed(runner: SpecRunner): Promise<string[]> {
