@@ -8,6 +8,7 @@ import { literal } from '../oracle/sql-leaf.ts';
 import { type DirectConnection, openDirectly, quoteText } from '../oracle/sql-values.ts';
 import type { World } from '../oracle/world.ts';
 import { absolute, dividedBy, type Exact, exact, minus, plus, roundTo, show, times, zero } from './exact.ts';
+import { KEY_DECIMALS } from './sql-numbers.ts';
 import { wallClock } from './times.ts';
 
 export async function openForAnalysis(
@@ -90,8 +91,8 @@ const canonicalDecimal = (value: Exact): string => (value.units === 0n ? '0' : s
 
 const DIGITS = 60;
 
-/** A text that sorts as the number: its distance from the least number, in 30 decimals. */
+/** A text that sorts as the number: its distance from the least number, in `KEY_DECIMALS` decimals. */
 function sortable(value: Exact): string {
-  const shifted = plus(value, { units: 10n ** BigInt(DIGITS - 1), scale: 0 });
-  return String(shifted.units * 10n ** BigInt(30 - shifted.scale)).padStart(DIGITS + 31, '0');
+  const shifted = plus(roundTo(value, KEY_DECIMALS), { units: 10n ** BigInt(DIGITS - 1), scale: 0 });
+  return String(shifted.units * 10n ** BigInt(KEY_DECIMALS - shifted.scale)).padStart(DIGITS + KEY_DECIMALS + 1, '0');
 }

@@ -9,8 +9,8 @@ export interface Numbers {
   plus(a: string, b: string): string;
   minus(a: string, b: string): string;
   times(a: string, b: string): string;
-  /** Rounded half away from zero; null if `b` is zero. */
-  dividedBy(a: string, b: string, places: number): string;
+  /** Rounded half away from zero; null if `b` is zero. Without `places` as finely as the database can. */
+  dividedBy(a: string, b: string, places?: number): string;
   abs(a: string): string;
   /** Half away from zero. */
   round(a: string, places: number): string;
@@ -18,9 +18,15 @@ export interface Numbers {
   clamp(a: string): string;
   sum(a: string): string;
   compare(a: string, sign: string, b: string): string;
-  /** What an `order by` uses, also for `min` and `max`. */
+  /**
+   * What an `order by` uses, also for `min` and `max`. Some decimals fewer than a quotient has: 1/3 + 1/3 + 1/3 is 1.
+   */
   key(a: string): string;
 }
+
+/** Different quotients of the small numbers in these worlds differ long before this decimal. */
+const FINE = 120;
+export const KEY_DECIMALS = 100;
 
 const infix = (sign: string) => (a: string, b: string) => `(${a} ${sign} ${b})`;
 
@@ -34,7 +40,6 @@ const server = {
   clamp: (a: string) => `greatest(0, ${a})`,
   sum: (a: string) => `sum(${a})`,
   compare: (a: string, sign: string, b: string) => `${a} ${sign} ${b}`,
-  key: (a: string) => a,
 };
 
 export const numbersOf: { readonly [D in Dialect]: Numbers } = {
@@ -42,7 +47,8 @@ export const numbersOf: { readonly [D in Dialect]: Numbers } = {
     ...server,
     of: (column) => `${column}::numeric`,
     // Quotients have at least as many decimals as the dividend.
-    dividedBy: (a, b, places) => `round(${a}::numeric(400, 40) / nullif(${b}, 0), ${places})`,
+    dividedBy: (a, b, places = FINE) => `round(${a}::numeric(800, 160) / nullif(${b}, 0), ${places})`,
+    key: (a) => `round(${a}, ${KEY_DECIMALS})`,
   },
   mariadb: {
     ...server,
@@ -51,7 +57,8 @@ export const numbersOf: { readonly [D in Dialect]: Numbers } = {
     constant: (digits) => `(${digits.includes('.') ? digits : `${digits}.`})`,
     of: (column, kind) => `cast(${column} as decimal(${kind === 'decimal' ? '14, 2' : '20, 0'}))`,
     // Quotients have four decimals more than the dividend.
-    dividedBy: (a, b, places) => `round(cast(${a} as decimal(65, 30)) / nullif(${b}, 0), ${places})`,
+    dividedBy: (a, b, places = 34) => `round(cast(${a} as decimal(65, 30)) / nullif(${b}, 0), ${places})`,
+    key: (a) => `round(${a}, 32)`,
   },
   sqlite: {
     of: (column) => `decimal_of(${column})`,
@@ -59,7 +66,7 @@ export const numbersOf: { readonly [D in Dialect]: Numbers } = {
     plus: (a, b) => `decimal_plus(${a}, ${b})`,
     minus: (a, b) => `decimal_minus(${a}, ${b})`,
     times: (a, b) => `decimal_times(${a}, ${b})`,
-    dividedBy: (a, b, places) => `decimal_over(${a}, ${b}, ${places})`,
+    dividedBy: (a, b, places = FINE) => `decimal_over(${a}, ${b}, ${places})`,
     abs: (a) => `decimal_abs(${a})`,
     round: (a, places) => `decimal_round(${a}, ${places})`,
     clamp: (a) => `decimal_clamp(${a})`,

@@ -13,9 +13,6 @@ import { writeHaving } from './sql-having.ts';
 import { type Numbers, numbersOf } from './sql-numbers.ts';
 import { bucketSql, clockSql, partSql, shiftSql } from './sql-times.ts';
 
-/** Decimals of a quotient that is computed with. */
-const FINE = 30;
-
 interface Shape {
   readonly question: Aggregate;
   readonly groupKinds: readonly ColumnKind[];
@@ -290,12 +287,12 @@ class AnalysisWriter {
       if ('ratio' in each) {
         const [[a, by], [b, under]] = [parts(each.ratio[0]), parts(each.ratio[1])];
         const { dividedBy, times } = this.#numbers;
-        return `${dividedBy(times(a, under), times(b, by), FINE)} as m${at}`;
+        return `${dividedBy(times(a, under), times(b, by))} as m${at}`;
       }
       if ('share' in each) {
         const among = this.#same(shape, 'o', 'k', (group) => each.per?.includes(group) ?? false);
         const total = `(select ${this.#numbers.sum(column(each.share, 'o'))} from ${mark}_plain o where ${among})`;
-        return `${this.#numbers.dividedBy(column(each.share), total, FINE)} as m${at}`;
+        return `${this.#numbers.dividedBy(column(each.share), total)} as m${at}`;
       }
       return `k.m${at}`;
     });
@@ -326,7 +323,7 @@ class AnalysisWriter {
       const from = `from ${mark}_along o where ${isWithin} and o.nth <= k.nth${since}`;
       const total = `(select ${this.#numbers.sum(column(of, 'o'))} ${from})`;
       if ('running' in each) return `${total} as m${at}`;
-      return `${this.#numbers.dividedBy(total, `(select count(${column(of, 'o')}) ${from})`, FINE)} as m${at}`;
+      return `${this.#numbers.dividedBy(total, `(select count(${column(of, 'o')}) ${from})`)} as m${at}`;
     });
     this.#steps.push(`${mark}_ran as (select ${[...groups, ...running, 'k.place'].join(', ')} from ${mark}_along k)`);
     const previous = question.compare ? measureKinds.map((_, at) => this.#previous(shape, at)) : [];
@@ -387,7 +384,7 @@ class AnalysisWriter {
       case 'sum':
         return `(select ${numbers.sum(value)} ${from})`;
       case 'avg':
-        return numbers.dividedBy(`(select ${numbers.sum(value)} ${from})`, `(select count(${value}) ${from})`, FINE);
+        return numbers.dividedBy(`(select ${numbers.sum(value)} ${from})`, `(select count(${value}) ${from})`);
       default:
         return this.#percentile(shape, measure, at, fraction!);
     }
