@@ -10,9 +10,9 @@ import type { Expression, GroupKey, GroupSelect, Path, RelatedRows, Tally } from
 import type { Codec, Dialect } from '../codec.ts';
 import { type ExpressionContext, writeNumber } from './expression.ts';
 import { type Fragment, fragment, plain } from './fragment.ts';
-import { bytewise, isSqliteDecimalSum, type WrittenAggregate, writeMeasure } from './measure.ts';
+import { bytewise, isSqliteDecimalSum, type Ranked, type WrittenAggregate, writeMeasure } from './measure.ts';
 import { writeMerged } from './merged.ts';
-import { writePeriod } from './period.ts';
+import { writePeriod, writeStart } from './period.ts';
 import {
   createSqlWriter,
   isNullable,
@@ -83,7 +83,8 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   const figures = [...new Set(aggregates.flatMap((aggregate) => aggregate.columns))];
   const placed = aggregates.map(({ columns: own, read }) => ({ read, at: own.map((each) => figures.indexOf(each)) }));
   // A group has one row of these figures. SQLite needs no more, and would not search them by an index.
-  const by = [...keys.map((key) => key.by), ...(dialect === 'sqlite' ? [] : figureColumns)];
+  const counts = ranks.flatMap((rank) => (rank && !rank.place ? rank.count : []));
+  const by = [...keys.map((key) => key.by), ...counts, ...(dialect === 'sqlite' ? [] : figureColumns)];
   const tables = by.length ? `${from.sql} group by ${by.join(', ')}` : from.sql;
   const merged = keys.length > 0 ? group.merged : undefined;
   const shown = merged?.map((at) => keys[at]!) ?? keys;
@@ -167,14 +168,19 @@ class RowValues {
     return this.#name(`c${known >= 0 ? known : this.#values.push(value) - 1}`);
   }
 
-  /** Columns with the place of the row among the values of its group, from 1, and the number of those values. */
-  rank(value: string, keys: readonly Key[]): { readonly place: string; readonly count: string } {
-    const at = this.#ranks.length / 2;
+  /** Columns with the number of values of the group, and the place of the row among them where that is needed. */
+  rank(value: string, keys: readonly Key[]): Ranked {
+    const at = this.#ranks.length;
     const within = keys.length ? `partition by ${keys.map(({ by }) => by).join(', ')}` : '';
     const [place, count] = [this.#name(`p${at}`), this.#name(`n${at}`)];
+    const counted = `count(${value}) over (${within}) as ${count}`;
+    // PostgreSQL finds a value by its place itself, where it can group by the number of values: 1.5 times as fast.
+    if (this.#dialect === 'postgres' && keys.length > 0) {
+      this.#ranks.push(counted);
+      return { count };
+    }
     this.#ranks.push(
-      `row_number() over (${within} order by ${nullsLast[this.#dialect](value)}) as ${place}`,
-      `count(${value}) over (${within}) as ${count}`,
+      `row_number() over (${within} order by ${nullsLast[this.#dialect](value)}) as ${place}, ${counted}`,
     );
     return { place, count };
   }
@@ -244,7 +250,9 @@ function createRelatedJoins(writer: SqlWriter, root: Root, { dialect, shapes }: 
       });
       const alias = writer.name(join.alias);
       const by = rows.add(plain(`${alias}.${name}`));
-      const shown = value.text ? `min(${rows.add(plain(`${alias}.${text}`))} collate ${bytewise[dialect]})` : by;
+      const shown = value.text
+        ? `min(${rows.add(plain(`${alias}.${text}`))} collate ${bytewise[dialect]})`
+        : value.shown(by);
       return { by, shown, nullable: true, decode: value.decode };
     },
     joins: () => [...open.values()].map((join) => join.finish()),
@@ -306,30 +314,39 @@ interface KeyValue {
   readonly by: Fragment;
   /** The text that represents a group of texts whose case is ignored. */
   readonly text?: Fragment;
+  /** What is read of `by`. */
+  readonly shown: (by: string) => string;
   readonly nullable: boolean;
   readonly decode: ((value: unknown) => unknown) | undefined;
 }
 
+const asIs = (by: string): string => by;
+
 function writeKey(key: GroupKey, context: ExpressionContext, rows: RowValues): Key {
-  const { by, text, nullable, decode } = writeValueOfKey(key, context);
-  const value = rows.add(by);
-  const shown = text ? `min(${rows.add(text)} collate ${bytewise[context.dialect]})` : value;
-  return { by: value, shown, nullable, decode };
+  const value = writeValueOfKey(key, context);
+  const by = rows.add(value.by);
+  const shown = value.text ? `min(${rows.add(value.text)} collate ${bytewise[context.dialect]})` : value.shown(by);
+  return { by, shown, nullable: value.nullable, decode: value.decode };
 }
 
 function writeValueOfKey({ path, by }: GroupKey, context: ExpressionContext): KeyValue {
   const codec = context.codecOf(path);
   const column = context.column(path);
   if (by?.kind === 'ranges')
-    return { by: writeRange(path, by.bounds, context), nullable: isNullable(path), decode: Number };
+    return { by: writeRange(path, by.bounds, context), shown: asIs, nullable: isNullable(path), decode: Number };
   if (by) {
-    const period = writePeriod(by, column, codec, context.dialect);
-    return { by: plain(period), nullable: true, decode: by.kind === 'part' ? Number : undefined };
+    return {
+      by: plain(writePeriod(by, column, codec, context.dialect)),
+      shown: (period) => writeStart(by, period, context.dialect),
+      nullable: true,
+      decode: by.kind === 'part' ? Number : undefined,
+    };
   }
   const folds = codec.type === 'String' && path.field.collation === 'insensitive';
   return {
     by: plain(codec.grouped?.(column) ?? codec.ordered?.(column, '') ?? column),
     ...(folds && { text: plain(codec.text?.(column) ?? column) }),
+    shown: asIs,
     nullable: isNullable(path),
     decode: codec.decode,
   };

@@ -38,7 +38,8 @@ export function writeDifference(
     case 'postgres': {
       const [start, end] = [from, to].map((date) => toUtc(date, dialect)) as [Fragment, Fragment];
       const elapsed = fragment`extract(epoch from (${end} - ${start}))::numeric`;
-      return { ...fragment`round(${elapsed} * 1.${'0'.repeat(18)} / ${seconds}, ${SCALE})`, scale: 0 };
+      // The divisor decides how fine a quotient is that is rounded once more.
+      return { ...fragment`round(${elapsed} / ${seconds}.${'0'.repeat(16)}, ${SCALE})`, scale: 0 };
     }
     case 'mysql': {
       const [start, end] = [from, to].map((date) => toUtc(date, dialect)) as [Fragment, Fragment];
@@ -59,7 +60,9 @@ function toUtc(date: WrittenDate, dialect: 'mysql' | 'postgres'): Fragment {
   if (date.codec.type === 'Date' && date.codec.zoned && !date.isConstant)
     return wrapped(localTimes[dialect](date.sql, date.codec, zoneOffsets('UTC')));
   if (dialect === 'mysql') return date.isConstant ? fragment`cast(${date} as datetime(6))` : date;
-  return date.isConstant ? date : plain(`(case when isfinite(${date.sql}) then ${date.sql}::timestamp end)`);
+  if (date.isConstant) return date;
+  const type = date.codec.type === 'Date' ? '' : '::timestamp';
+  return plain(`(case when isfinite(${date.sql}) then ${date.sql}${type} end)`);
 }
 
 const wrapped = ([at, around]: readonly [string, (use: string) => string]): Fragment => plain(around(at));

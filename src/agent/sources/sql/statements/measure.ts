@@ -15,8 +15,15 @@ import { type Fragment, fragment, plain } from './fragment.ts';
 interface WrittenMeasure {
   /** Null for rows that do not count. Absent: the measure counts rows. */
   readonly value: Fragment | undefined;
-  /** `position` and `count` are references to the place of the row among the values of its group, and their number. */
-  aggregate(value: string, position?: { readonly place: string; readonly count: string }): WrittenAggregate;
+  aggregate(value: string, ranked?: Ranked): WrittenAggregate;
+}
+
+/** References to columns of the row, for percentiles. */
+export interface Ranked {
+  /** The number of values of the group. */
+  readonly count: string;
+  /** The place of the row among these values, from 1. Absent: the group has one `count`, and the database finds places. */
+  readonly place?: string;
 }
 
 export interface WrittenAggregate {
@@ -152,10 +159,14 @@ function percentile({ fraction }: Measure, of: Expression, context: MeasureConte
   const divide = dialect === 'mysql' ? 'div' : '/';
   return {
     value: when(number),
-    aggregate(value, position) {
-      const { place, count } = position!;
+    aggregate(value, ranked) {
+      const { place, count } = ranked!;
       const index = `((${count} - 1) * ${units}) ${divide} ${10n ** BigInt(scale)}`;
-      const at = (offset: number) => `max(case when ${place} = ${index} + ${offset} then ${value} end)`;
+      // The value at a place is the first whose share of the values is at least that of the middle of its place.
+      const share = (offset: number) => `least((${index} + ${offset - 0.5}) / nullif(${count}, 0), 1)`;
+      const both = `percentile_disc(array[${share(1)}, ${share(2)}]) within group (order by ${value})`;
+      const at = (offset: number) =>
+        place ? `max(case when ${place} = ${index} + ${offset} then ${value} end)` : `(${both})[${offset}]`;
       return {
         columns: [`max(${count})`, ...numberColumns(at(1), dialect), ...numberColumns(at(2), dialect)],
         order: undefined,

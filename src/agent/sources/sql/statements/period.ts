@@ -10,11 +10,18 @@ import { writeOffsetCase } from '../zoneless.ts';
 
 type Period = Exclude<GroupBy, { kind: 'ranges' }>;
 
-/** The first day or hour of a period as text, or a part as a number. */
+/** The first day or hour of a period, or a part as a number. */
 export function writePeriod(by: Period, column: string, codec: Codec, dialect: Dialect): string {
   const { unit } = by;
   const [local, around] = localTimes[dialect](column, codec, by.offsets, by.kind);
-  return around(shown[dialect][unit](local));
+  return around(starts[dialect][unit](local));
+}
+
+/** The text of the first day or hour. PostgreSQL groups timestamps four times as fast as their texts. */
+export function writeStart({ unit, kind }: Period, period: string, dialect: Dialect): string {
+  if (dialect !== 'postgres' || kind === 'part') return period;
+  const format = unit === 'Hour' ? 'YYYY-MM-DD"T"HH24:00' : 'YYYY-MM-DD';
+  return `(case when isfinite(${period}) then to_char(${period}, '${format}') else ${period}::text collate "C" end)`;
 }
 
 /** A local time in SQL (for SQLite the arguments of date functions), and what its use has to be written in. */
@@ -59,7 +66,7 @@ export const localTimes: Record<Dialect, WriteLocalTime> = {
     const shift = offsets
       ? ` + ${writeOffsetCase(offsets, column, bound, (seconds) => `interval '${seconds} seconds'`)}`
       : '';
-    const infinite = kind === 'bucket' ? ` when not isfinite(${column}) then ${column}::text collate "C"` : '';
+    const infinite = kind === 'bucket' ? ` when not isfinite(${column}) then ${column}::timestamp` : '';
     // Years outside the bounds have no canonical form.
     return [
       `${column}::timestamp${shift}`,
@@ -68,12 +75,14 @@ export const localTimes: Record<Dialect, WriteLocalTime> = {
   }),
 };
 
-type Shown = { readonly [U in PeriodUnit | DatePart]: (at: string) => string };
+type Starts = { readonly [U in PeriodUnit | DatePart]: (at: string) => string };
 
-const quarterMonths = ['01', '04', '07', '10'].flatMap((month) => Array<string>(3).fill(`'${month}'`)).join(', ');
-const truncated = (unit: string) => (at: string) => `to_char(date_trunc('${unit}', ${at}), 'YYYY-MM-DD')`;
+/** MySQL and MariaDB: dates are grouped twice as fast as texts. The driver returns them as texts. */
+const dayBefore = (days: (at: string) => string) => (at: string) => `date_sub(date(${at}), interval ${days(at)} day)`;
+const monthStart = dayBefore((at) => `dayofmonth(${at}) - 1`);
+const truncated = (unit: string) => (at: string) => `date_trunc('${unit}', ${at})`;
 
-const shown: Record<Dialect, Shown> = {
+const starts: Record<Dialect, Starts> = {
   sqlite: {
     Hour: (at) => `strftime('%Y-%m-%dT%H:00', ${at})`,
     Day: (at) => `date(${at})`,
@@ -87,17 +96,17 @@ const shown: Record<Dialect, Shown> = {
   },
   mysql: {
     Hour: (at) => `date_format(${at}, '%Y-%m-%dT%H:00')`,
-    Day: (at) => `date_format(${at}, '%Y-%m-%d')`,
-    Week: (at) => `date_format(date_sub(${at}, interval weekday(${at}) day), '%Y-%m-%d')`,
-    Month: (at) => `date_format(${at}, '%Y-%m-01')`,
-    Quarter: (at) => `concat(date_format(${at}, '%Y-'), elt(month(${at}), ${quarterMonths}), '-01')`,
-    Year: (at) => `date_format(${at}, '%Y-01-01')`,
+    Day: (at) => `date(${at})`,
+    Week: dayBefore((at) => `weekday(${at})`),
+    Month: monthStart,
+    Quarter: (at) => `date_sub(${monthStart(at)}, interval (month(${at}) - 1) % 3 month)`,
+    Year: dayBefore((at) => `dayofyear(${at}) - 1`),
     HourOfDay: (at) => `hour(${at})`,
     Weekday: (at) => `(weekday(${at}) + 1)`,
     MonthOfYear: (at) => `month(${at})`,
   },
   postgres: {
-    Hour: (at) => `to_char(${at}, 'YYYY-MM-DD"T"HH24:00')`,
+    Hour: truncated('hour'),
     Day: truncated('day'),
     Week: truncated('week'),
     Month: truncated('month'),
