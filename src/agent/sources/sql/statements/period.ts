@@ -21,7 +21,8 @@ export function writePeriod(by: Period, column: string, codec: Codec, dialect: D
 export function writeStart({ unit, kind }: Period, period: string, dialect: Dialect): string {
   if (dialect !== 'postgres' || kind === 'part') return period;
   const format = unit === 'Hour' ? 'YYYY-MM-DD"T"HH24:00' : 'YYYY-MM-DD';
-  return `(case when isfinite(${period}) then to_char(${period}, '${format}') else ${period}::text collate "C" end)`;
+  // `to_char` of infinity is null.
+  return `coalesce(to_char(${period}, '${format}'), ${period}::text collate "C")`;
 }
 
 /** A local time in SQL (for SQLite the arguments of date functions), and what its use has to be written in. */
