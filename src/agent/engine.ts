@@ -19,6 +19,7 @@ import { addQueries } from './model/queries.ts';
 import type { Model } from './model/types.ts';
 import { aggregate } from './operations/aggregate.ts';
 import type { Operations } from './operations/call.ts';
+import { momentOf } from './operations/call.ts';
 import { type ExplainRequests, explain } from './operations/explain.ts';
 import { createUnscopedCollection } from './operations/internal.ts';
 import { inverseOf } from './operations/inverse.ts';
@@ -360,7 +361,7 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
     aggregateRelated: (access, request, options) => aggregateRelated(ops, access, request, options),
     index: (access) => index(ops, access),
     describe: (access, collection) => describe(ops, access, collection),
-    names: (access) => createCallerNames(model, access),
+    names: (access) => createCallerNames(model, access, momentOf(ops, access, {})),
     create: (access, request, options) => create(ops, access, request, options),
     update: (access, request, options) => update(ops, access, request, options),
     delete: (access, request, options) => remove(ops, access, request, options),

@@ -3,7 +3,7 @@
 // names. MCP tools use this file; the HTTP API requires exact names.
 import type { Access } from '../../core/caller.ts';
 import { createNameMatcher, foldName, matchName } from '../../core/suggestions.ts';
-import type { Field, Model, Relation } from '../model/types.ts';
+import type { Field, Model, Moment, Relation } from '../model/types.ts';
 import type { ColumnType } from '../sources/column-types.ts';
 import { MAX_PATH_SEGMENTS, splitFirst } from './names.ts';
 import { type CollectionView, mayBrowse, viewOf } from './visibility.ts';
@@ -21,6 +21,8 @@ export interface CallerNames {
   type(collection: string, path: string): ColumnType | undefined;
   /** The names of the key. Empty if a part of it is hidden. */
   key(collection: string): readonly string[];
+  /** The time of the call in the zone of the caller, for dates that a refusal writes. */
+  readonly moment: Moment;
 }
 
 const TEXT_LIMIT = 256;
@@ -29,7 +31,7 @@ const STEPS_LIMIT = 200;
 const REPAIRS_LIMIT = 40;
 
 /** Creates the name repair of one call. */
-export function createCallerNames(model: Model, access: Access): CallerNames {
+export function createCallerNames(model: Model, access: Access, moment: Moment): CallerNames {
   let repairsLeft = REPAIRS_LIMIT;
   const visible = (name: string): CollectionView | undefined => {
     const found = model.collections.get(name);
@@ -42,6 +44,7 @@ export function createCallerNames(model: Model, access: Access): CallerNames {
     return repairsLeft-- <= 0 ? undefined : onlyItem(findPaths(view, text, kind, { left: STEPS_LIMIT }));
   };
   return {
+    moment,
     collection(text) {
       if (visible(text)) return text;
       // A pattern of describeCollection is not a misspelt name.

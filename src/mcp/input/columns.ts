@@ -55,7 +55,8 @@ function toColumn(given: JsonObject, argument: string, context: NameContext | un
   for (const [word, item] of Object.entries(toOperationForm(rest) ?? rest)) {
     const kind = measureWords.get(foldName(word))?.[0];
     if (kind) column[kind] = parseIfJson(item);
-    else if (/^(expression|expr|formula)$/i.test(word)) column.expression = toExpression(item, context);
+    else if (/^(expression|expr|formula)$/i.test(word))
+      column.expression = toExpression(item, context, `${argument}.${as}.expression`);
     else if (expressionWords.has(foldName(word))) operation[word] = item;
     else column[word] = item;
   }

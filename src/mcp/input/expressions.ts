@@ -18,7 +18,7 @@ export function toExpression(given: unknown, context: NameContext | undefined, a
   if (!isObject(value)) return value as PlainExpression;
   const between = toDifference(value) ?? toFromTo(value);
   if (between) return toExpression(between, context);
-  failWithUnit(value, context, at);
+  failOnOrder(value, context, at);
   const expression: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
     // Of the values of one record, a ratio is a quotient.
@@ -68,15 +68,36 @@ function toFromTo(value: JsonObject): JsonObject | undefined {
   return isWhole ? { difference: [from, to], ...(unit !== undefined && { unit }) } : undefined;
 }
 
-/** `{"dateDiff": [from, to, "day"]}`: some databases take the later date first. */
-function failWithUnit(value: JsonObject, context: NameContext | undefined, at: string): void {
-  const [[key = '', list] = [], ...others] = Object.entries(value);
-  if (expressionWords.get(foldName(key))?.[0] !== 'difference' || others.length > 0 || !Array.isArray(list)) return;
-  const isUnit = (each: unknown) => /^(minute|hour|day|month|year)s?$/i.test(String(each));
-  const dates = list.filter((each) => !isUnit(each)).map((each) => toExpression(each, context));
-  if (list.length !== 3 || dates.length !== 2) return;
-  const difference = { difference: dates, unit: String(list.find(isUnit)).toLowerCase().replace(/s$/, '') };
-  invalid(`${at}.${key}`, `send ${JSON.stringify(difference)}, from the first date to the second.`);
+/**
+ * `{"dateDiff": [one, other, "day"]}` or `{"days": [one, other]}`: some databases and spreadsheets take the later date
+ * first, and the difference would have the wrong sign without a word.
+ */
+function failOnOrder(value: JsonObject, context: NameContext | undefined, at: string): void {
+  const [[key = '', list] = [], [other, named] = [], ...more] = Object.entries(value);
+  const isUnit = (each: unknown): boolean => unitForm.test(String(each));
+  const isDifference = key !== 'difference' && expressionWords.get(foldName(key))?.[0] === 'difference';
+  const isWhole = more.length === 0 && (other === undefined || (other === 'unit' && isUnit(named)));
+  if (!Array.isArray(list) || !isWhole || !(isDifference || isUnit(key))) return;
+  const [one, second, ...rest] = list
+    .filter((each) => !isUnit(each))
+    .map((each) => toToday(each, context) ?? toExpression(each, context));
+  if (one === undefined || second === undefined || rest.length > 0) return;
+  const found = named ?? list.find(isUnit) ?? (isUnit(key) ? key : 'day');
+  const unit = String(found).toLowerCase().replace(/s$/, '');
+  const [form, opposite] = [
+    [one, second],
+    [second, one],
+  ].map((dates) => JSON.stringify({ difference: dates, unit }));
+  invalid(`${at}.${key}`, `send ${form} for the time from the first date to the second, or ${opposite}.`);
+}
+
+const unitForm = /^(minute|hour|day|month|year)s?$/i;
+
+/** `now` and `today` as the day of the caller. */
+function toToday(given: unknown, context: NameContext | undefined): PlainExpression | undefined {
+  const isToday = /^(now|today|current_?date|current_?timestamp)(\(\))?$/i.test(String(given).trim());
+  if (!context || !isToday || context.names.field(context.collection, String(given)) !== undefined) return undefined;
+  return { value: context.names.moment.now().day } as unknown as PlainExpression;
 }
 
 const symbols: Readonly<Record<string, string>> = { '+': 'plus', '-': 'minus', '*': 'times', '/': 'dividedBy' };

@@ -3,7 +3,7 @@ import { fail } from '../../core/errors.ts';
 import { operators } from '../../core/filter.ts';
 import { foldName, suggestNames } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, resolveField } from './arguments.ts';
-import { measureWords } from './synonyms.ts';
+import { applySynonyms, findOperator, leafWords, measureWords } from './synonyms.ts';
 
 interface ConditionPosition {
   readonly at: string;
@@ -12,8 +12,87 @@ interface ConditionPosition {
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 
-export function failUnknownOperator(operator: unknown): never {
+export function failUnknownOperator(
+  operator: unknown,
+  leaf?: { readonly field: string; readonly value: unknown },
+  position?: ConditionPosition,
+): never {
+  if (leaf && position) failOnLastPeriods(String(operator), leaf, position);
   return fail('UNKNOWN_OPERATOR', { operator: String(operator), near: suggestOperators(String(operator)) });
+}
+
+/** `PreviousXMonths` with 6: only days and hours have such an operator, and those of `PreviousXDays` end yesterday. */
+function failOnLastPeriods(
+  operator: string,
+  { field, value }: { readonly field: string; readonly value: unknown },
+  { at, context }: ConditionPosition,
+): void {
+  const [, unit] =
+    /^(?:previous|last|past|inlast|inthelast|withinlast|within)[xn]?(week|month|quarter|year)s?(?:todate)?$/.exec(
+      foldName(operator),
+    ) ?? [];
+  const count = Number(value);
+  if (!context || unit === undefined || !Number.isInteger(count) || count < 1 || count > 1000) return;
+  const { moment } = context.names;
+  const from =
+    unit === 'week'
+      ? moment.startOf('day', -7 * count).day
+      : monthsBefore(moment, count * { month: 1, quarter: 3, year: 12 }[unit as 'month' | 'quarter' | 'year']);
+  const form = JSON.stringify({ field, operator: 'GreaterThanOrEqual', value: from });
+  invalid(at, `there is no operator '${operator}'. For the last ${count} ${unit}s, send ${form}.`);
+}
+
+/** The same day of an earlier month, or its last day if it is shorter. */
+function monthsBefore({ now, startOf }: NameContext['names']['moment'], count: number): string {
+  const first = startOf('month', -count).day;
+  const [year = 0, month = 0] = first.split('-').map(Number);
+  const last = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  const day = Math.min(Number(now().day.slice(8)), last);
+  return `${first.slice(0, 8)}${String(day).padStart(2, '0')}`;
+}
+
+/** A condition with one member more, which would be read as the names of fields. */
+export function failOnMember(value: JsonObject, { at, context }: ConditionPosition): void {
+  const entries = Object.entries(value);
+  const known = entries.filter(([key]) => leafWords.has(foldName(key)));
+  const leaf = applySynonyms(Object.fromEntries(known), leafWords);
+  const [other, ...more] = entries.filter((entry) => !known.includes(entry));
+  if (!context || !other || more.length > 0 || typeof leaf?.field !== 'string' || typeof leaf.operator !== 'string')
+    return;
+  const { names, collection } = context;
+  const field = names.field(collection, leaf.field);
+  if (field === undefined || names.field(collection, 'operator') !== undefined) return;
+  const compared = typeof other[1] === 'string' ? names.field(collection, other[1]) : undefined;
+  const against = 'value' in leaf || compared === undefined ? {} : { value: { field: compared } };
+  const form = JSON.stringify({ ...leaf, field, operator: findOperator(leaf.operator) ?? leaf.operator, ...against });
+  invalid(`${at}.${other[0]}`, `a condition has no '${other[0]}': send ${form}.`);
+}
+
+/** `{"field": {"count": "orders"}, "operator": "GreaterThan", "value": 1}`: a filter computes no figures of related records. */
+export function failOnRelatedFigure(
+  expression: unknown,
+  operator: string,
+  value: unknown,
+  { at, context }: ConditionPosition,
+): void {
+  const [[word = '', of] = [], ...others] = isObject(expression) ? Object.entries(expression) : [];
+  const kind = measureWords.get(foldName(word))?.[0];
+  if (!context || !kind || others.length > 0 || typeof of !== 'string') return;
+  const { names, collection } = context;
+  const relation = names.relation(collection, of) ?? names.relation(collection, of.slice(0, of.lastIndexOf(':')));
+  if (relation === undefined) return;
+  const isAny =
+    kind === 'count' && ['GreaterThan 0', 'GreaterThanOrEqual 1', 'NotEqual 0'].includes(`${operator} ${value}`);
+  const isNone = kind === 'count' && ['Equal 0', 'LessThan 1', 'LessThanOrEqual 0'].includes(`${operator} ${value}`);
+  if (isAny || isNone) invalid(at, `send ${JSON.stringify({ [isAny ? 'some' : 'none']: relation })}.`);
+  const target = names.target(collection, relation);
+  const back = target && names.relation(target, collection);
+  if (!back) return;
+  const figure = relation === of ? { [kind]: true } : { [kind]: of.slice(relation.length + 1) };
+  const over = { groups: names.key(collection).map((key) => `${back}:${key}`), measures: { figure } };
+  const measures = { number: { count: true, where: { field: 'figure', operator, value } } };
+  const form = JSON.stringify({ collectionName: target, measures, over });
+  invalid(at, `a filter computes no figures of related records. Groups of groups do: send ${form}.`);
 }
 
 /** Similar operators, otherwise the most common ones. */

@@ -8,7 +8,13 @@ import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField 
 import { readConditionText, type TextCondition } from './condition-text.ts';
 import { readPart, toPartTest } from './date-parts.ts';
 import { toExpression } from './expressions.ts';
-import { failOnDates, failOnFigure, failUnknownOperator } from './filter-refusals.ts';
+import {
+  failOnDates,
+  failOnFigure,
+  failOnMember,
+  failOnRelatedFigure,
+  failUnknownOperator,
+} from './filter-refusals.ts';
 import {
   aggregatorWords,
   applySynonyms,
@@ -39,11 +45,16 @@ export function readFilter(input: JsonObject, name: string, context?: NameContex
   return readFrom(input, name, { context, counts: { conditions: 0 } });
 }
 
-function readFrom(input: JsonObject, name: string, position: Omit<FilterPosition, 'at'>): PlainFilter | undefined {
+function readFrom(
+  input: JsonObject,
+  name: string,
+  position: Omit<FilterPosition, 'at'>,
+  at = name,
+): PlainFilter | undefined {
   const value = parseIfJson(input[name]);
   if (value === undefined || value === null || value === '') return undefined;
   if (isObject(value) && Object.keys(value).length === 0) return undefined;
-  return toFilter(value, { ...position, at: name });
+  return toFilter(value, { ...position, at });
 }
 
 // The recursion is bounded, because the body and JSON texts in it have depth limits.
@@ -60,6 +71,7 @@ function toFilter(value: unknown, position: FilterPosition): PlainFilter {
   if (comparison) return comparison;
   const leaf = applySynonyms(value, leafWords);
   if (leaf && typeof leaf.field === 'string' && ('operator' in leaf || 'value' in leaf)) return toLeaf(leaf, position);
+  failOnMember(value, position);
   const branch = applySynonyms(value, branchWords);
   if (branch) return toBranch(branch, position);
   const quantifier = toQuantified(value, position);
@@ -143,6 +155,7 @@ function toComparison(value: JsonObject, position: FilterPosition): PlainFilter 
   const { context } = position;
   const { operator: word, ...operands } = parts;
   const operator = findOperator(String(word)) ?? failUnknownOperator(word);
+  failOnRelatedFigure(parts.expression, operator, operands.value, position);
   const expression = 'expression' in parts ? toExpression(parts.expression, context) : undefined;
   const { expression: _given, ...operand } = operands;
   failOnDates(expression, operator, operand, position);
@@ -185,10 +198,12 @@ function toQuantified(value: JsonObject, position: FilterPosition): PlainFilter 
   const where =
     inner === undefined
       ? undefined
-      : readFrom(value, inner, {
-          ...position,
-          context: to === undefined ? undefined : { ...context!, collection: to },
-        });
+      : readFrom(
+          value,
+          inner,
+          { ...position, context: to === undefined ? undefined : { ...context!, collection: to } },
+          `${at}.${inner}`,
+        );
   if (quantifier === 'every' && !where) return invalid(`${at}.where`, `required with every: ${form}`);
   return quantified({ quantifier, path: relationPath ?? path, ...(where && { where }) });
 }
@@ -246,7 +261,7 @@ function toLeaf(input: JsonObject, position: FilterPosition): PlainFilter {
   if (operator === undefined || operator === null)
     return invalid(at, `${send({ field, operator: 'Equal', value: input.value })}, or another operator.`);
   const parsed = typeof operator === 'string' ? findOperator(operator) : undefined;
-  if (!parsed) return failUnknownOperator(operator);
+  if (!parsed) return failUnknownOperator(operator, { field, value: input.value }, position);
   if (isObject(input.value)) failOnFigure(field, parsed, input.value, position);
   const other = otherField(field, input.value, context);
   if (other !== undefined && comparing.has(parsed)) return { field, operator: parsed, other } as unknown as PlainFilter;

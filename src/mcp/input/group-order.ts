@@ -149,10 +149,23 @@ function toHavingOfText(text: string, known: Known): unknown {
   return tests.length === 1 ? tests[0] : { aggregator, conditions: tests };
 }
 
+/** `{"n": 5, "others": true}`: the form without the unknown member. */
+function failOnMemberOfTop(given: JsonObject): void {
+  const known = Object.entries(given).filter(([key]) => topWords.has(foldName(key)));
+  const top = applySynonyms(Object.fromEntries(known), topWords);
+  const other = Object.keys(given).find((key) => !topWords.has(foldName(key)));
+  if (top?.n === undefined || other === undefined) return;
+  invalid(
+    'top',
+    `has no '${other}': send ${JSON.stringify({ top })}. The other groups together are a call of their own.`,
+  );
+}
+
 /** `top` and the sort that it names: `{n: 3, by: "revenue", per: "country"}`. */
 export function repairTop(args: JsonObject, known: Known): { readonly top?: unknown; readonly sort?: unknown } {
   const given = parseIfJson(args.top);
   const { by, per, ...top } = (isObject(given) && applySynonyms(given, topWords)) || { by: undefined };
+  if (isObject(given) && top.n === undefined) failOnMemberOfTop(given);
   if (!isObject(given) || top.n === undefined) return {};
   const list = per === undefined || per === null ? [] : Array.isArray(per) ? per : [per];
   const { context } = known;

@@ -45,14 +45,27 @@ function toGroupOf(given: JsonObject, position: GroupPosition): PlainGroup {
   const bucket = typeof period === 'string' ? withoutCount(period) : period;
   const asPart = matchName(String(bucket), dateParts) as DatePart | undefined;
   const unit = asPart ?? readUnit(bucket, periodUnits, `${name}.bucket`);
-  const partUnit = readUnit(partWords.get(foldName(String(part))) ?? part, dateParts, `${name}.part`);
   const resolved = resolveField(field, context);
+  const partUnit = readPartUnit(part, resolved, position);
   return {
     field: resolved,
     ...(unit && byUnit(unit)),
-    ...(partUnit && { part: partUnit }),
+    ...(partUnit && byUnit(partUnit)),
     ...(ranges !== undefined && ranges !== null && { ranges: toBounds(ranges, resolved, position) }),
   };
+}
+
+/** Groups by the part that is the year are those of the period. Other periods belong to one year. */
+function readPartUnit(part: unknown, field: string, { name, allWith }: GroupPosition): DatePart | 'Year' | undefined {
+  const period = typeof part === 'string' ? matchName(part, periodUnits) : undefined;
+  if (period === 'Year') return period;
+  const word = partWords.get(foldName(String(part))) ?? part;
+  if (period !== undefined && word === part)
+    return invalid(
+      name,
+      `parts are ${dateParts.join(', ')}. For each ${period.toLowerCase()} of each year, send ${allWith({ field, bucket: period })}.`,
+    );
+  return readUnit(word, dateParts, `${name}.part`);
 }
 
 const isPart = (unit: PeriodUnit | DatePart): unit is DatePart => dateParts.includes(unit as DatePart);
@@ -61,6 +74,8 @@ const byUnit = (unit: PeriodUnit | DatePart): Pick<PlainGroup, 'bucket' | 'part'
 
 /** The error for an unknown member has the form that its value means, or the group without a name of its own. */
 function failUnclear(given: JsonObject, { name, context, allWith }: GroupPosition): never {
+  if (isObject(given.expression) || isObject(given.field))
+    return invalid(name, `groups take fields, with a bucket, a part or ranges, and no expressions: ${groupExample}`);
   const { timezone, ...group } = given;
   const form: Record<string, unknown> = {};
   const others: string[] = [];

@@ -81,10 +81,23 @@ function earlierOf(given: JsonObject, measures: JsonObject): { of: string; perio
   const [[word = '', argument] = [], ...others] = Object.entries(given);
   const [of, second = 1] = Array.isArray(argument) && argument.length === 2 ? (argument as unknown[]) : [argument];
   const [[key = 'offset', periods = second] = [], ...more] = others;
-  const isWhole = more.length === 0 && /^(offset|periods|n|by|steps)$/i.test(key) && Number.isInteger(periods);
+  const isWhole = more.length === 0 && periodsForm.test(key) && Number.isInteger(periods);
   const isKnown = typeof of === 'string' && Object.hasOwn(measures, of);
   return isKnown && isWhole && before.test(foldName(word)) ? { of, periods: Number(periods) } : undefined;
 }
+
+/** `{"change": "revenue", "periods": 12, "percent": true}` */
+function readChange(others: readonly (readonly [string, unknown])[]) {
+  let [isPercent, count] = [false, 1];
+  for (const [key, value] of others) {
+    if (/^(percent|percentage|pct|relative)$/i.test(key) && typeof value === 'boolean') isPercent = value;
+    else if (periodsForm.test(key) && Number.isInteger(value)) count = Number(value);
+    else return undefined;
+  }
+  return { isPercent, count };
+}
+
+const periodsForm = /^(offset|periods|n|by|steps)$/i;
 
 /** The measure with the names that `compare` gives. */
 function withPrevious(given: unknown, found: Found): unknown {
@@ -104,11 +117,12 @@ function withPrevious(given: unknown, found: Found): unknown {
   }
   const [[word = '', of] = [], ...others] = Object.entries(given);
   const folded = foldName(word);
-  if (others.length === 0 && typeof of === 'string' && Object.hasOwn(measures, of)) {
+  const { isPercent, count } = readChange(others) ?? { isPercent: undefined, count: 1 };
+  const isChange = change.test(folded) || growth.test(folded);
+  if (isPercent !== undefined && isChange && typeof of === 'string' && Object.hasOwn(measures, of)) {
     const difference = { minus: [of, `previous ${of}`] };
-    if (change.test(folded) || growth.test(folded)) periods.add(1);
-    if (change.test(folded)) return difference;
-    if (growth.test(folded)) return { ratio: [difference, `previous ${of}`] };
+    periods.add(count);
+    return isPercent || growth.test(folded) ? { ratio: [difference, `previous ${of}`] } : difference;
   }
   return Object.fromEntries(
     Object.entries(given).map(([key, each]) => [key, key === 'where' ? each : withPrevious(each, found)]),

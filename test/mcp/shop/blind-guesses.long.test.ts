@@ -6,6 +6,7 @@ import { moreBlindGuesses } from './guesses-7.ts';
 import { laterGuesses } from './guesses-8.ts';
 import { widerGuesses } from './guesses-9.ts';
 import { otherWiderGuesses } from './guesses-10.ts';
+import { latestGuesses } from './guesses-11.ts';
 
 let demo: Demo;
 beforeAll(async () => {
@@ -17,6 +18,8 @@ test.each([
   ['39 at first', [...blindGuesses, ...moreBlindGuesses], 60, 3],
   ['13 at first', laterGuesses, 20, 2],
   ['15 at first', [...widerGuesses, ...otherWiderGuesses], 40, 5],
+  // All of them at first. Columns of figures in a filter, and groups by an age, are left.
+  ['12 of 60 at first', latestGuesses, 12, 2],
 ] as const)('%s', async (_name, guesses, count, most) => {
   const { wrong, failed } = await failuresOf(demo, guesses);
   expect(guesses.length).toBe(count);

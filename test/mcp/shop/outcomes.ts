@@ -75,7 +75,7 @@ export function readCall(error: string, { tool, args }: Call): Call | undefined 
       .exec(text)?.[1]
       ?.split(/[.[\]]+/)
       .filter(Boolean) ?? [];
-  const json = readJson(text);
+  const json = readJson(text.replace(/^\w[\w.[\]]*: /, ''));
   if (json === undefined) return undefined;
   if (isObject(json) && 'collectionName' in json)
     return { tool: /send list\b/.test(text) ? 'list' : 'aggregate', args: json };
@@ -87,6 +87,8 @@ export function readCall(error: string, { tool, args }: Call): Call | undefined 
     const { [argument]: _replaced, ...rest } = args;
     return { tool, args: { ...rest, ...json } };
   }
+  if (argument === 'fields')
+    return { tool, args: { ...args, fields: withColumn(args.fields, place[1]!, place[2], json) } };
   const copy = structuredClone(args) as Record<string, unknown>;
   const names = place.slice(0, -1);
   let holder: Record<string, unknown> = copy;
@@ -104,6 +106,12 @@ export function readCall(error: string, { tool, args }: Call): Call | undefined 
   holder[last] = place.at(-1)! in held && isNamed(names) ? { ...held, [place.at(-1)!]: json } : json;
   return { tool, args: copy };
 }
+
+/** The fields of a list with another column of this name, or another member of it. */
+const withColumn = (fields: unknown, name: string, member: string | undefined, json: unknown) =>
+  (fields as unknown[]).map((field) =>
+    isObject(field) && field.name === name ? (member === undefined ? json : { ...field, [member]: json }) : field,
+  );
 
 const argumentNames = new Set(
   'collectionName measures groups having sort order top compare over operation field filters fields timezone'.split(

@@ -185,6 +185,10 @@ describe('one meaning', () => {
       { measures: { q: { avg: { dividedBy: ['total', 'fee'] } } } },
     ],
     [
+      { measures: r, groups: [part('Month'), part('Year')] },
+      { measures: r, groups: [part('MonthOfYear'), { field: 'placed_at', bucket: 'Year' }] },
+    ],
+    [
       { measures: { q: { avg: { dateDiff: { unit: 'day', from: 'placed_at', to: 'shipped_at' } } } } },
       { measures: { q: { avg: { difference: ['placed_at', 'shipped_at'], unit: 'day' } } } },
     ],
@@ -386,6 +390,39 @@ describe('several meanings, or no meaning', () => {
     [
       { measures: r, groups: ['status'], top: { n: 1, by: 'r' }, sort: [{ group: 0 }] },
       '"sort":[{"measure":"r","ascending":false}]',
+    ],
+    [
+      { measures: { x: { avg: { dateDiff: ['shipped_at', 'placed_at'], unit: 'hours' } } } },
+      'or {"difference":["placed_at","shipped_at"],"unit":"hour"}',
+    ],
+    [
+      { measures: { x: { avg: { days: ['placed_at', 'shipped_at'] } } } },
+      'send {"difference":["placed_at","shipped_at"],"unit":"day"} for',
+    ],
+    [
+      { measures: r, filters: { field: 'total', operator: '<', valueField: 'fee' } },
+      '{"field":"total","operator":"LessThan","value":{"field":"fee"}}',
+    ],
+    [
+      { measures: r, filters: { field: 'total', operator: '<', value: 5, note: 'x' } },
+      'a condition has no \'note\': send {"field":"total","operator":"LessThan","value":5}',
+    ],
+    [{ measures: r, groups: [{ field: 'placed_at', part: 'Quarter' }] }, '[{"field":"placed_at","bucket":"Quarter"}]'],
+    [
+      { measures: r, filters: { field: 'placed_at', operator: 'PreviousXMonths', value: 6 } },
+      '{"field":"placed_at","operator":"GreaterThanOrEqual","value":"20',
+    ],
+    [
+      { measures: { ...r, g: { change: 'r', periods: 12, percent: true } }, groups: months },
+      '"g":{"ratio":[{"minus":["r","previous r"]},"previous r"]}},"compare":{"previous":12}}',
+    ],
+    [
+      { measures: r, groups: ['status'], top: { limit: 5, measure: 'r', others: true } },
+      'top: has no \'others\': send {"top":{"n":5,"by":"r"}}',
+    ],
+    [
+      { measures: r, groups: [{ expression: { nothing: 'total' }, ranges: [1] }] },
+      'groups take fields, with a bucket, a part or ranges, and no expressions',
     ],
     [
       { measures: r, groups: ['status'], over: { avg: 'r' } },
