@@ -60,6 +60,8 @@ describe.each(sqliteKinds)('the demo shop, on the %s driver', (kind) => {
         WHERE o.customer_id = r.customer_id AND i.product_id = r.product_id AND o.delivered_at < r.created_at)`,
       future: `SELECT COUNT(*) FROM orders WHERE MAX(placed_at, COALESCE(shipped_at, ''), COALESCE(delivered_at, ''))
         > '2026-03-18T12:00:00.000Z'`,
+      futureReviews: `SELECT COUNT(*) FROM reviews
+        WHERE MAX(created_at, COALESCE(answered_at, '')) > '2026-03-18T12:00:00.000Z'`,
     };
     const found = Object.entries(wrong).map(([what, sql]) => [what, count(database, sql)]);
     expect(found).toEqual(Object.keys(wrong).map((what) => [what, 0]));

@@ -116,6 +116,12 @@ test.each([
   [{ SERVICE_PUBLIC_URL: 'http://[::1]:8080' }, []],
   [{ SERVICE_METRICS_PORT: '9464', SERVICE_METRICS_HOST: '10.0.0.1' }, ['note Metrics: 10.0.0.1']],
   [{ SERVICE_METRICS_PORT: '9464' }, []],
+  [{ SERVICE_METRICS_HOST: '10.0.0.1' }, []],
+  [{ SERVICE_STORAGE_URL: 'sqlite:/data/portico.sqlite' }, []],
+  [
+    { SERVICE_HOST: '0.0.0.0', SERVICE_TRUSTED_PROXIES: '::/0' },
+    ['wrong Proxies: SERVICE_TRUSTED_PROXIES', 'note Listening on 0.0.0.0'],
+  ],
   [
     { SERVICE_STORAGE_URL: storage },
     ['note Secret: processes', 'note Encryption: unencrypted connection to SERVICE_STORAGE_URL (?sslmode=require)'],

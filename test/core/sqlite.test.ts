@@ -1,11 +1,13 @@
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import knex from 'knex';
-import { afterEach, describe, expect, test } from 'vitest';
-import { loadSqliteDriver, type SqliteConnection } from '../../src/core/sqlite.ts';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Observation } from '../../src/core/observe.ts';
+import { loadSqliteDriver, reportDriver, type SqliteConnection } from '../../src/core/sqlite.ts';
 import { createKnexClient } from '../../src/store/database/sqlite-client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portico-sqlite-'));
@@ -314,6 +316,38 @@ try { console.log(loadSqliteDriver(${JSON.stringify(wish)}).kind); } catch (erro
     expect([askWithoutNative('auto'), askWithoutNative('native')]).toEqual([
       hasNode ? 'node' : 'wasm',
       'SERVICE_SQLITE: the native SQLite driver cannot be loaded. Install it (npm install better-sqlite3), or set SERVICE_SQLITE to auto, node or wasm.',
+    ]);
+  });
+
+  test('a package without its binary, as without a compiler, counts as missing', async () => {
+    const modules = createRequire(import.meta.url)('node:module') as {
+      _load(name: string, ...rest: unknown[]): unknown;
+    };
+    const load = modules._load;
+    modules._load = (name, ...rest) => {
+      if (name !== 'better-sqlite3') return load.call(modules, name, ...rest);
+      return function Unbuilt() {
+        throw new Error('Could not locate the bindings file.');
+      };
+    };
+    onTestFinished(() => {
+      modules._load = load;
+      vi.resetModules();
+    });
+    vi.resetModules();
+    const fresh = await import('../../src/core/sqlite.ts');
+    expect(fresh.loadSqliteDriver('auto').kind).toBe(hasNode ? 'node' : 'wasm');
+    expect(() => fresh.loadSqliteDriver('native')).toThrow(
+      /^SERVICE_SQLITE: the native SQLite driver cannot be loaded/,
+    );
+  });
+
+  test('WebAssembly is a warning in the log, the driver of Node a line, and the native driver nothing', () => {
+    const observed: Observation[] = [];
+    for (const kind of ['native', 'node', 'wasm'] as const) reportDriver(kind, (one) => void observed.push(one));
+    expect(observed).toEqual([
+      { type: 'sqlite.chosen', driver: 'node:sqlite' },
+      { type: 'warning', message: expect.stringMatching(/^SQLite runs as WebAssembly: .*npm install better-sqlite3/) },
     ]);
   });
 

@@ -108,6 +108,16 @@ test.each((Object.keys(settings) as SettingName[]).filter((name) => isList(name)
   },
 );
 
+test('names of lists are compared without case, and all in code leaves the list of the environment', () => {
+  const load = (env: Record<string, string>, code: object) => loadConfig({ env, code });
+  const tools = { SERVICE_MCP_ENABLED_TOOLS: 'LIST,create' };
+  expect(load(tools, { enabledTools: ['list', 'delete'] })).toMatchObject({ enabledTools: ['list'], unused: [] });
+  expect(load(tools, { enabledTools: null })).toMatchObject({ enabledTools: ['LIST', 'create'], unused: [] });
+  const denied = { SERVICE_CIMD_DENIED_DOMAINS: 'A.example,b.example' };
+  const { clientMetadataDeniedDomains } = load(denied, { clientMetadataDeniedDomains: ['a.example'] });
+  expect(clientMetadataDeniedDomains).toEqual(['a.example', 'b.example']);
+});
+
 interface Opened extends TestableAgent {
   readonly logged: readonly Logged[];
 }

@@ -1,6 +1,7 @@
 // Several environments in one storage: each process serves one, with its own permissions and row scopes.
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/core/config.ts';
+import { openEnvironment } from '../../src/server/environment.ts';
 import { cleanUpAfterEach, createPlace, type Place, variants } from './stores.ts';
 
 cleanUpAfterEach();
@@ -81,6 +82,32 @@ describe('which environment is served', () => {
     await knex('environments').delete();
     await expect(store.permissions.accessOf(id)).rejects.toMatchObject({ code: 'CONFIGURATION' });
   });
+});
+
+test('each has its own secret, whether generated or configured', async () => {
+  const place = await createPlace(variants[0]!);
+  await place.open();
+  await addEnvironment(place, 'Staging');
+  const [production, staging] = [
+    await place.open({ environment: 'Production' }),
+    await place.open({ environment: 'Staging' }),
+  ];
+  const secretsOf = (store: typeof staging) => openEnvironment(store, undefined).secrets();
+  const generated = [await secretsOf(production), await secretsOf(staging)];
+  expect(generated.map((secrets) => secrets.length)).toEqual([1, 1]);
+  expect(generated[0]).not.toEqual(generated[1]);
+  expect([await secretsOf(production), await secretsOf(staging)]).toEqual(generated);
+
+  await openEnvironment(staging, 'of staging').claim();
+  // A generated secret beside a configured one would be a second key to the environment.
+  expect([await secretsOf(production), await secretsOf(staging)]).toEqual([generated[0], []]);
+  await openEnvironment(production, 'of production').claim();
+  expect(await openEnvironment(production, 'of production').secrets()).toEqual(['of production']);
+  for (const [store, secret] of [
+    [production, 'of staging'],
+    [staging, 'of production'],
+  ] as const)
+    await expect(openEnvironment(store, secret).claim()).rejects.toMatchObject({ code: 'CONFIGURATION' });
 });
 
 test('set by a setting of the process, by flag or environment', () => {
