@@ -99,15 +99,20 @@ describe.each(variants)('rotation on $name', (variant) => {
       [1, 1_000_000, 2_000_000],
     ]);
     expect(retired.map((keys) => keys.map(({ generation }) => generation))).toEqual([[], [1], [2]]);
+    const log = await place.tables().knex('admin_logs').where('action', 'key.retire').orderBy('id').pluck('subject');
+    expect(log).toEqual(['cookies 1', 'cookies 2']);
     expect((await store.keys.of('cookies', () => '')).length).toBe(1);
   });
 });
 
 test('a signing key keeps its type, and a purpose without a key is an error', async () => {
   const { keys } = await (await createPlace(variants[0]!)).open();
-  await keys.of('oauth-signing', () => '{"kty":"EC"}');
+  // The key of an agent that uses this server as its platform has the same type.
+  const purposes = ['oauth-signing', 'agent/2/oauth-signing'];
+  for (const purpose of purposes) await keys.of(purpose, () => '{"kty":"EC"}');
   await keys.rotate();
-  const [newest] = await keys.of('oauth-signing', () => '');
+  const [newest, ofAgent] = await Promise.all(purposes.map(async (purpose) => (await keys.of(purpose, () => ''))[0]));
+  expect(JSON.parse(ofAgent!.value)).toMatchObject({ kty: 'EC', crv: 'P-256', d: expect.any(String) });
   const wrong = [keys.rotate('cookie'), keys.retire(0, 'cookie')];
   expect(JSON.parse(newest!.value)).toMatchObject({ kty: 'EC', crv: 'P-256', d: expect.any(String) });
   for (const refused of wrong) {
