@@ -2,6 +2,9 @@
 // requested again.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Verb } from '../../src/core/caller.ts';
+import { coversScopes } from '../../src/oauth/consent/limits.ts';
+import type { ResourceScope } from '../../src/oauth/server/scopes.ts';
+import type { Decision } from '../../src/store/oauth/types.ts';
 import { type Asking, authorizationUrl, bearer, byDocument, type Registered, redeem, refresh } from './client.ts';
 import { type Browser, createBrowser, type Page } from './flow.ts';
 import { type OAuthTestServer, startServer } from './oauth-server.ts';
@@ -189,6 +192,28 @@ describe('forged choices', () => {
   });
 });
 
+test('a decision covers what its scopes imply, until it ends, and for a year at most', () => {
+  const year = 365 * 24 * hour;
+  const of = (scopes: readonly string[], endsAt: number | null = null): Decision => ({
+    ...{ asked: scopes, scopes, choice: {}, decidedAt: 0, endsAt },
+  });
+  const covers = (decision: Decision, requested: readonly ResourceScope[], now = 1) =>
+    coversScopes(decision, requested, now);
+  expect([covers(of(['mcp:read']), ['mcp:read'], year - 1), covers(of(['mcp:read']), ['mcp:read'], year)]).toEqual([
+    true,
+    false,
+  ]);
+  expect([covers(of(['mcp:read'], 10), ['mcp:read'], 9), covers(of(['mcp:read'], 10), ['mcp:read'], 10)]).toEqual([
+    true,
+    false,
+  ]);
+  for (const scope of ['mcp:write', 'mcp:action'] as const) {
+    const other = scope === 'mcp:write' ? 'mcp:action' : 'mcp:write';
+    expect([covers(of([scope]), ['mcp:read', scope]), covers(of([scope]), [scope, other])]).toEqual([true, false]);
+  }
+  expect([covers(of(['mcp:read']), ['mcp:read', 'mcp:write']), covers(of(['mcp:read']), [])]).toEqual([false, false]);
+});
+
 describe('a decision', () => {
   const narrow = { limit: 'read-only', which: 'some', collection: ['orders'], lasts: 'day' };
 
@@ -225,6 +250,7 @@ describe('a decision', () => {
       undefined,
       { set: ['mcp:write', 'read-only', 'some', 'orders'], lasts: 'day', marks: ['allowed before', 'new'] },
     ]);
+    expect(await mayDo((await finish(silent, silent.page.leftTo)).access_token)).toEqual(['read orders']);
   });
 
   test('keeps an empty box empty, and checks boxes that are new', async () => {
@@ -315,6 +341,7 @@ describe('grants', () => {
   test.each<[string, unknown, string[]]>([
     ['nothing', {}, []],
     ['a name instead of a list', { readOnly: false, collections: 'orders', endsAt: null }, []],
+    ['a text instead of a time', { readOnly: false, collections: null, endsAt: 'never' }, []],
     ['no member for reading', { collections: null, endsAt: null }, ['read customers', 'read orders']],
   ])('with the limits %s allow no more than they say', async (_what, limits, left) => {
     const begun = await ask();

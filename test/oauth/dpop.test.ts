@@ -8,6 +8,8 @@ import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { hashToken } from '../../src/core/secret.ts';
+import { createProofCheck } from '../../src/oauth/tokens/dpop.ts';
+import type { OAuthRow } from '../../src/store/oauth/types.ts';
 import { requestOf } from '../app/call.ts';
 import { issuerOf, openShop, redirectUri, type Shop, signedIn } from '../app/shop.ts';
 import { createPerson } from '../clients/person.ts';
@@ -272,6 +274,31 @@ describe('a proof', () => {
   test('is accepted once', async () => {
     const proof = await bound.prove();
     expect([await call(proof), await call(proof)]).toEqual([[200], badProof('it was already used.')]);
+  });
+
+  test('of another key may have the same jti', async () => {
+    const jti = randomUUID();
+    const other = await bind(issuerOf(shop), shop.account);
+    expect([
+      await call(await bound.prove({ claims: { jti } })),
+      await call(await other.prove({ claims: { jti } }), other.token),
+    ]).toEqual([[200], [200]]);
+  });
+
+  test('is remembered for as long as it would be accepted', async () => {
+    const rows: OAuthRow[] = [];
+    const check = createProofCheck({
+      rows: { insertOnce: async (row) => rows.push(row) > 0 },
+      paths: { resource: shop.mcpUrl },
+      clock: systemClock,
+    });
+    const iat = Math.floor(systemClock.now() / 1000) + 50;
+    const dpop = await bound.prove({ claims: { iat } });
+    const row = (await shop.store.oauth.find('AccessToken', hashToken(bound.token)))!;
+    const thumbprint = `${row.payload.jkt}`;
+    await check({ method: 'POST', headers: { dpop } }, { hash: hashToken(bound.token), thumbprint });
+    expect(rows.map(({ model }) => model)).toEqual(['DPoPProof']);
+    expect(rows[0]!.expiresAt).toBeGreaterThanOrEqual((iat + 60) * 1000);
   });
 
   test('that was refused for its claims does not consume its jti', async () => {

@@ -102,6 +102,7 @@ describe('an access token', () => {
       'The token is bound to a certificate and cannot be used here.',
     ],
     ['another account than its grant', { accountId: '999' }, 'The authorization was revoked. Sign in again.'],
+    ['another client than its grant', { clientId: 'another' }, 'The authorization was revoked. Sign in again.'],
   ])('with %s is refused', async (_name, change, problem) => {
     const session = await connected();
     const row = await testServer.store.oauth.find('AccessToken', hashToken(session.tokens.access_token));
