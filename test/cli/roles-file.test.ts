@@ -1,9 +1,16 @@
 // The file of roles: a pulled file can be pushed unchanged, and
 // all errors of a file are reported at once, with positions.
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { pullRoles, pushRoles } from '../../src/cli/roles/commands.ts';
 import { findNetworkWarnings } from '../../src/cli/roles/network-warnings.ts';
 import { readRolesFile } from '../../src/cli/roles/read.ts';
 import { verbs } from '../../src/core/caller.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
+import { openStore } from '../../src/store/open.ts';
 import { diffRights } from '../../src/store/permissions/rights.ts';
 import { writeRolesFile } from '../../src/store/permissions/rights-file.ts';
 import { describeChanges, describeEffects } from '../../src/store/permissions/rights-words.ts';
@@ -369,3 +376,103 @@ test.each([
     expect(warnings).toEqual(expected.map((part) => expect.stringContaining(part)));
   },
 );
+
+// roles.test.ts runs the commands as processes.
+describe('pull and push in this process', () => {
+  async function open() {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-roles-'));
+    const config = loadConfig({ env: { SERVICE_DATA_DIR: folder, SERVICE_LOG_LEVEL: 'Error' } });
+    const store = await openStore({ config, observe: () => undefined, clock: systemClock });
+    onTestFinished(async () => {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const err = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const textOf = ({ mock }: typeof out) => mock.calls.map(([text]) => String(text)).join('');
+    const file = join(folder, 'roles.yaml');
+    const run = async (command: () => Promise<unknown>) => {
+      out.mockClear();
+      err.mockClear();
+      const done = await command().catch((error: Error) => error.message);
+      return { done, out: textOf(out), err: textOf(err).replaceAll(file, 'roles.yaml') };
+    };
+    const push = (text: string, options: Parameters<typeof pushRoles>[2] = {}) => {
+      writeFileSync(file, text);
+      return run(() => pushRoles(config, file, options));
+    };
+    const pull = (to?: string) => run(() => pullRoles(config, to));
+    return { config, store, folder, file, push, pull };
+  }
+
+  test('a pulled file is no change; only a confirmed push is applied, and names whom it affects', async () => {
+    const { store, file, push, pull } = await open();
+    const [kim, gone] = await Promise.all(
+      ['kim@example.com', 'gone@example.com'].map((email) => store.identity.addUser({ email })),
+    );
+    await store.identity.setDisabled(gone!.id, true);
+    const printed = await pull();
+    const written = await pull(file);
+    expect(readFileSync(file, 'utf8')).toBe(printed.out);
+    expect(written.out).toContain('contains the permissions');
+    expect(await push(printed.out)).toMatchObject({
+      ...{ done: true, out: 'No changes: the permissions already match the file.\n' },
+    });
+
+    const changed = printed.out.replace(/^ {2}Member:.*$/m, '  Member: { Production: { orders: { may: [browse] } } }');
+    expect(changed).not.toBe(printed.out);
+    const may = async () => (await store.permissions.accessOf(kim!.id))!.can('browse', 'orders');
+    const before = await may();
+    const unread = await push(changed, { yes: true });
+    expect([unread.done, unread.err]).toEqual([
+      false,
+      expect.stringMatching(/were not checked.*No changes were made/s),
+    ]);
+    const allowUnknown = true;
+    const checked = await push(changed, { allowUnknown, check: true, yes: true });
+    expect([checked.done, checked.out]).toEqual([false, expect.stringMatching(/only a check: no changes were made/)]);
+    expect(checked.out).toContain("Affected: 1 person of role 'Member'.");
+    expect((await push(changed, { allowUnknown })).done).toMatch(/^--yes: there is no terminal/);
+    expect([before, await may()]).toEqual([false, false]);
+    const made = await push(changed, { allowUnknown, yes: true });
+    expect([made.done, made.err, await may()]).toEqual([true, expect.stringMatching(/were not checked/), true]);
+  });
+
+  test('a file with a problem, or an agent that cannot be loaded, changes nothing', async () => {
+    const { store, folder, push, pull, config } = await open();
+    const { out } = await pull();
+    const before = await store.rights.read();
+    const wrong = out.replace(/^ {2}Member:.*$/m, '  Member: { Production: { orders: { may: [reed] } } }');
+    const refused = await push(wrong, { yes: true, allowUnknown: true });
+    expect([refused.done, refused.err]).toEqual([
+      false,
+      expect.stringMatching(
+        /^roles\.yaml:\d+:\d+: .*no verb 'reed'.*\nportico: 1 problem in roles\.yaml\. No changes were made\.\n$/,
+      ),
+    ]);
+    const added = out.replace(
+      /^teams:$/m,
+      'teams:\n  South: { Production: { orders: { field: id, operator: Present } } }',
+    );
+    expect(added).not.toBe(out);
+    const agent = join(folder, 'gone.mjs');
+    expect((await push(added, { yes: true, allowUnknown: true, agent })).done).toEqual(
+      expect.stringContaining('gone.mjs'),
+    );
+    await expect(pushRoles(config, join(folder, 'none.yaml'), { yes: true })).rejects.toThrow(
+      /none\.yaml' cannot be read/,
+    );
+    expect(await store.rights.read()).toEqual(before);
+  });
+
+  test('a new team needs no names of collections, so no database', async () => {
+    const { store, push, pull } = await open();
+    const { out } = await pull();
+    const added = await push(out.replace(/^teams:$/m, 'teams:\n  South: {}'), { yes: true });
+    expect([added.done, added.err]).toEqual([
+      true,
+      expect.stringMatching(/^warning: No database is set .* checked\.\n$/),
+    ]);
+    expect((await store.rights.read()).map(({ kind, path }) => [kind, ...path].join(' '))).toContain('team South');
+  });
+});
