@@ -17,6 +17,7 @@ import { edgesB } from './mutations/edges-b.ts';
 import { edgesC } from './mutations/edges-c.ts';
 import { edgesOfCustomizer } from './mutations/edges-customizer.ts';
 import { edgesD } from './mutations/edges-d.ts';
+import { edgesOfDecisionsD1 } from './mutations/edges-decisions-d1.ts';
 import { edgesDrawn } from './mutations/edges-drawn.ts';
 import { edgesDrawnB } from './mutations/edges-drawn-b.ts';
 import { edgesDrawnC } from './mutations/edges-drawn-c.ts';
@@ -63,6 +64,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   edgesOfAgent,
   edgesOfApi,
   edgesOfCustomizer,
+  edgesOfDecisionsD1,
   edgesDrawn,
   edgesOfAgentRows,
   edgesOfApiRows,
