@@ -52,6 +52,9 @@ export const edgesOfDecisionsD1: Points = {
       ["process.on('SIGINT', onSignal);", ''],
     ],
   },
+  'src/cli/start/welcome.ts': {
+    'decisions · start · an empty folder becomes a server': ['(shown only once)', ''],
+  },
   'src/core/config.ts': {
     'decisions · start · flag, environment, config file, default': [
       ["if (envText !== undefined && envText !== '') return", 'if (envText !== undefined) return'],
@@ -69,7 +72,40 @@ export const edgesOfDecisionsD1: Points = {
   'src/core/config/given.ts': {
     'decisions · start · flag, environment, config file, default': ['if (value === undefined) continue;', ''],
   },
+  'src/core/config/layers.ts': {
+    'decisions · start · code over environment': [
+      ["if (row.names === 'allowed' && code === null) return layer;", ''],
+      ['const names = new Set(other.map(lower));\n  const both = one.filter((name) => names.has(lower(name)));', 'const names = new Set(other);\n  const both = one.filter((name) => names.has(name));'],
+    ],
+  },
   'src/core/config/masking.ts': {
     'decisions · start · doctor shows settings, secrets masked': ["if (/^sqlite:/i.test(value)) return value.replace(/\\?.*$/s, '?***');", 'if (/^sqlite:/i.test(value)) return value;'],
+  },
+  'src/core/sqlite.ts': {
+    'decisions · start · one environment with SQLite without a compiler': ["new driver(':memory:').close();", ''],
+  },
+  'src/oauth/consent/connection.ts': {
+    'decisions · OAuth · consent narrows: read-only, collections, an expiry': ["typeof endsAt === 'number' ? endsAt : 0", "typeof endsAt === 'number' ? endsAt : null"],
+  },
+  'src/oauth/consent/limits.ts': {
+    'decisions · OAuth · consent narrows: read-only, collections, an expiry': [
+      ['!(decidedAt + DECISION_TTL_MS > now) ||', ''],
+      ['readOnly: stored.readOnly, collections', 'readOnly: false, collections'],
+    ],
+  },
+  'src/oauth/tokens/access-token.ts': {
+    'decisions · OAuth · tokens are for one audience': ['|| grant.payload.clientId !== clientId', ''],
+  },
+  'src/oauth/tokens/dpop.ts': {
+    'decisions · OAuth · DPoP': [
+      ['token.thumbprint}.', "''}."],
+      ['const CLOCK_MARGIN_SECONDS = 60;', 'const CLOCK_MARGIN_SECONDS = -120;'],
+    ],
+  },
+  'src/server/environment.ts': {
+    'decisions · start · one process serves one environment': ['environmentId === 1 ? generatedSecrets :', 'environmentId ? generatedSecrets :'],
+  },
+  'src/store/keys.ts': {
+    'decisions · OAuth · keys rotate, old ones verify': ['makers[plainPurpose(purpose)] ?? randomToken', 'makers[purpose] ?? randomToken'],
   },
 }; // biome-ignore format: a table
