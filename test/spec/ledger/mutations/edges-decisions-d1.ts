@@ -106,6 +106,17 @@ export const edgesOfDecisionsD1: Points = {
     'decisions · start · one process serves one environment': ['environmentId === 1 ? generatedSecrets :', 'environmentId ? generatedSecrets :'],
   },
   'src/store/keys.ts': {
-    'decisions · OAuth · keys rotate, old ones verify': ['makers[plainPurpose(purpose)] ?? randomToken', 'makers[purpose] ?? randomToken'],
+    'decisions · OAuth · keys rotate, old ones verify': [
+      ['makers[plainPurpose(purpose)] ?? randomToken', 'makers[purpose] ?? randomToken'],
+      ["await logChange(trx, { at: clock.now(), action: 'key.retire',", "if (!trx) await logChange(trx, { at: clock.now(), action: 'key.retire',"],
+    ],
+  },
+  'src/store/oauth/connections.ts': {
+    'decisions · OAuth · connected apps': [
+      ["either.whereNull('expires_at').orWhere('expires_at', '>', clock.now())", "either.whereNull('expires_at').orWhere('expires_at', '>', 0)"],
+      ["tie.where(ties).where('id_hash', '>', hash)", "tie.where(ties).where('id_hash', '<', hash)"],
+      [".where((either) => either.whereNull('used_at').orWhere('used_at', '<', at))", ''],
+      ["await trx('oauth_store').where({ client_id: clientId }).whereNot({ model: 'Client' }).delete();", ''],
+    ],
   },
 }; // biome-ignore format: a table
