@@ -237,6 +237,22 @@ describe('uploads', () => {
     ]);
   });
 
+  test.each([['application/octet-stream'], ['Text/CSV; charset=utf-8'], [undefined]])(
+    'an announced CSV file may be sent as %s, and the answer is not cached',
+    async (contentType) => {
+      const { upload } = await open();
+      const { uploadUrl } = await upload();
+      const headers = contentType === undefined ? {} : { 'content-type': contentType };
+      // A body of bytes has no type of its own.
+      const response = await fetch(uploadUrl, { method: 'PUT', body: new Uint8Array([1, 2]), headers });
+      expect([response.status, response.headers.get('cache-control'), await response.json()]).toEqual([
+        201,
+        'no-store',
+        { bytes: 2 },
+      ]);
+    },
+  );
+
   test('after a client disconnects during the upload, another try succeeds', async () => {
     const { upload, act, got } = await open();
     const { uploadUrl, fileHandle } = await upload();
@@ -313,9 +329,10 @@ describe('downloads', () => {
       response.status,
       body.length,
       body.every((byte) => byte === 7),
-      ['content-type', 'content-disposition', 'cache-control', 'x-content-type-options', 'content-security-policy'].map(
-        (name) => headers.get(name),
-      ),
+      [
+        ...['content-type', 'content-disposition', 'cache-control', 'x-content-type-options'],
+        ...['content-security-policy', 'referrer-policy'],
+      ].map((name) => headers.get(name)),
       [again.status, again.headers.get('content-length')],
     ]).toEqual([
       {
@@ -335,6 +352,7 @@ describe('downloads', () => {
         'no-store',
         'nosniff',
         "sandbox; default-src 'none'",
+        'no-referrer',
       ],
       [200, '600000'],
     ]);
