@@ -107,6 +107,58 @@ describe.each(variants)('approvals on $name', (variant) => {
     expect(filed(await approvals.ask(request({ found: 'after' }))).id).not.toBe(id);
   });
 
+  test('an approval is bound to the grant or the token of the call, and to either only', async () => {
+    const { approvals } = await (await createPlace(variant)).open();
+    for (const credential of [{ grantId: 'g1' }, { tokenId: 1 }] as const) {
+      const { id } = filed(await approvals.ask(request(credential)));
+      await approvals.decide(id, yes);
+      const others = [{}, { grantId: 'g2' }, { tokenId: 2 }];
+      const taken = [];
+      for (const other of others) taken.push(await approvals.take(id, request(other)));
+      expect([taken, await approvals.take(id, request(credential))]).toEqual([[false, false, false], true]);
+    }
+  });
+
+  test.each(['ask', 'ask-person'] as const)(
+    'a request under %s for a second person is decided by anyone but its user',
+    async (policy) => {
+      const { approvals } = await (await createPlace(variant)).open();
+      const { id } = filed(await approvals.ask(request({ policy: { policy, secondPerson: true } })));
+      const own = [];
+      for (const verdict of ['approved', 'denied'] as const) own.push(await approvals.decide(id, { by: 7, verdict }));
+      expect([own, (await approvals.find(id))?.state, await approvals.decide(id, yes)]).toEqual([
+        [false, false],
+        'pending',
+        true,
+      ]);
+    },
+  );
+
+  test('a call that the server runs keeps its request for a day, and begins once', async () => {
+    const { clock, move } = movable();
+    const { approvals } = await (await createPlace(variant)).open({ clock });
+    const { id } = filed(await approvals.ask(request()));
+    const early = await approvals.begin(id, request());
+    await approvals.decide(id, yes);
+    await approvals.close(id);
+    const begun = [await approvals.begin(id, request({ found: 'after' })), await approvals.begin(id, request())];
+    const again = [await approvals.begin(id, request()), await approvals.take(id, request())];
+    move(86_300_000);
+    const open = (await approvals.openOf(request()))?.approval.state;
+    await approvals.settle(id, { text: 'done', rights: '[]' });
+    const settled = (await approvals.openOf(request()))?.approval;
+    await approvals.close(id);
+    expect([early, begun, again, open, settled?.state, settled?.result, await approvals.openOf(request())]).toEqual([
+      false,
+      [false, true],
+      [false, false],
+      'running',
+      'used',
+      { text: 'done', rights: '[]' },
+      undefined,
+    ]);
+  });
+
   test('a denial is final until it expires; a denied request cannot be approved', async () => {
     const { clock, move } = movable();
     const { approvals } = await (await createPlace(variant)).open({ clock });

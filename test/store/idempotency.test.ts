@@ -77,6 +77,20 @@ describe.each(variants)('idempotency keys on $name', (variant) => {
     expect([keys, states]).toEqual([['mine'], [{ state: 'running' }, { state: 'unknown' }]]);
   });
 
+  test('a key is free again after a day, also before the storage is swept', async () => {
+    let now = systemClock.now();
+    const { idempotency } = await (await createPlace(variant)).open({ clock: { ...systemClock, now: () => now } });
+    await mine(await idempotency.claim(call)).settle('{"count":1}');
+    now += 86_399_000;
+    // This claim sweeps; the next sweep is ten minutes later.
+    await mine(await idempotency.claim({ ...call, key: 'another' })).release();
+    const last = await idempotency.claim(call);
+    now += 2000;
+    const next = mine(await idempotency.claim(call));
+    await next.release();
+    expect([last, next.state]).toEqual([{ state: 'done', answer: '{"count":1}' }, 'mine']);
+  });
+
   test('the storage contains no readable key, arguments or answer, and expired rows are swept', async () => {
     const place = await createPlace(variant);
     const { idempotency } = await place.open();
