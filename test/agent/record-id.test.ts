@@ -36,6 +36,14 @@ test.each([
   ]);
 });
 
+test.each([
+  ['a\\q|1', ['a\\q', 1]],
+  ['a\\\\|1', ['a\\', 1]],
+  ['|1', ['', 1]],
+])('%s: a backslash escapes separators and backslashes only', (id, values) => {
+  expect(unpackId(two, id, 'id', moment)).toEqual(values);
+});
+
 test('an id has the types of the key columns, and must have as many parts', () => {
   const wrong = (id: string) => {
     try {

@@ -1,0 +1,44 @@
+// The allow-list of tools: exact names, in the order of the table.
+import { expect, test } from 'vitest';
+import type { Observation } from '../../src/core/observe.ts';
+import { selectTools, toolNames } from '../../src/mcp/tools.ts';
+
+function select(enabled: readonly string[] | null) {
+  const seen: Observation[] = [];
+  const names = selectTools(enabled, (one) => seen.push(one)).map(({ name }) => name);
+  return { names, warnings: seen.length };
+}
+
+test('without a list all tools are served, the further ones too', () => {
+  const further = [
+    'aggregate',
+    'getChart',
+    'listWorkflows',
+    'triggerWorkflow',
+    'getWorkflowRun',
+    'requestActionFileUpload',
+  ];
+  const { names, warnings } = select(null);
+  expect([names, further.filter((name) => !names.includes(name)), warnings]).toEqual([toolNames, [], 0]);
+});
+
+test('with a list those are served and no others, each once', () => {
+  expect(select(['list', 'describeCollection', 'list'])).toEqual({
+    names: ['describeCollection', 'list'],
+    warnings: 0,
+  });
+});
+
+test('without describeCollection the list stays as it is, with a warning', () => {
+  expect(select(['list', 'create'])).toEqual({ names: ['list', 'create'], warnings: 1 });
+});
+
+test.each([
+  [['list', 'lists'], "no tool 'lists'. Near: list"],
+  [['List'], "no tool 'List'. Near: list"],
+  [['describeCollection', 'zzzzzz'], "no tool 'zzzzzz'. Known: describeCollection, list,"],
+  [[''], "no tool ''."],
+  [[], 'is empty.'],
+])('%j is refused at start', (enabled, words) => {
+  expect(() => select(enabled)).toThrow(words);
+});
