@@ -6,7 +6,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { createEngineAgent } from '../../src/entries/engine.ts';
 import { type AiProvider, createMemoryDataSource } from '../../src/index.ts';
 import { failing, KEY, kinds, openProvider, type Reply, saying, speaking, spoken } from '../agent/ai-server.ts';
-import { openRestServer, type RestTestServer } from './rest-server.ts';
+import { everything, openRestServer, type RestTestServer } from './rest-server.ts';
 
 const path = '/_internal/ai/query';
 const messages = [{ role: 'user' as const, content: 'How many orders?' }];
@@ -15,12 +15,12 @@ const tools = [{ type: 'function' as const, function: { name: 'weather', paramet
 let server: RestTestServer;
 afterEach(() => server?.close());
 
-async function open(ai: AiProvider | null, settings = {}): Promise<RestTestServer> {
+async function open(ai: AiProvider | null, settings = {}, access = () => everything): Promise<RestTestServer> {
   const agent = createEngineAgent().addDataSource(createMemoryDataSource('none', []));
   if (ai) agent.addAi(ai);
   const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
   const engine = await agent.createEngine({ observe: () => {}, clock: systemClock, limits });
-  server = await openRestServer({ engine, settings: { logLevel: 'Debug', ...settings } });
+  server = await openRestServer({ engine, access, settings: { logLevel: 'Debug', ...settings } });
   return server;
 }
 
@@ -234,4 +234,26 @@ describe('refusals', () => {
     expect(Number(answers[2]!.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(asked).toHaveLength(2);
   });
+
+  test('the limit of one user is not that of another', async () => {
+    const provider = await openProvider('openai', saying('openai', 'Four.'));
+    let id = 2;
+    await open(provider.ai, { aiPerMinute: 1 }, () => ({ ...everything, caller: { ...everything.caller, id } }));
+    const statuses = [];
+    for (id of [2, 3, 3, 2]) statuses.push((await post({ messages })).status);
+    expect(statuses).toEqual([200, 200, 429, 429]);
+  });
+});
+
+test('null for stream and its options is the default', async () => {
+  const provider = await openProvider('openai', saying('openai', 'Four.'), { parts: speaking('openai') });
+  await open(provider.ai);
+  const plain = await post({ messages, stream: null, stream_options: null });
+  const streamed = await post({ messages, stream: true, stream_options: null });
+  expect([plain.status, plain.headers.get('content-type'), streamed.headers.get('content-type')]).toEqual([
+    200,
+    expect.stringContaining('json'),
+    'text/event-stream',
+  ]);
+  expect(await streamed.text()).not.toContain('"usage":{');
 });
