@@ -1,6 +1,8 @@
 // `context.ai` in customization code, with real providers and servers that speak both API formats.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { withCancellation } from '../../src/agent/ai/provider.ts';
+import { Stop } from '../../src/core/clock/stop.ts';
 import type { AiProvider, CollectionCustomizer } from '../../src/index.ts';
 import { shopAgent } from '../app/agent.ts';
 import { readSource } from '../architecture/source-text.ts';
@@ -132,5 +134,25 @@ test('the client libraries are loaded by the first request only', () => {
   expect(kinds.filter((kind) => !kind.startsWith('type ')).sort()).toEqual([
     'dynamic @anthropic-ai/sdk',
     'dynamic openai',
+  ]);
+});
+
+test.each(['ask', 'askInChunks'] as const)('%s ends with the call, and with the signal that code passes', (way) => {
+  const ended = (end: 'call' | 'code' | undefined, passes = true) => {
+    const got: (AbortSignal | undefined)[] = [];
+    const keep = (_: unknown, { signal }: { readonly signal?: AbortSignal } = {}) => void got.push(signal);
+    const [call, code] = [new Stop(), new AbortController()];
+    const provider = withCancellation({ ask: keep, askInChunks: keep } as unknown as AiProvider, call);
+    provider[way]({ messages: [] }, passes ? { signal: code.signal, timeoutSeconds: 5 } : {});
+    if (end === 'call') call.abort();
+    if (end === 'code') code.abort();
+    return got[0]?.aborted;
+  };
+  expect([ended(undefined), ended('call'), ended('code'), ended('call', false), ended('code', false)]).toEqual([
+    false,
+    true,
+    true,
+    true,
+    false,
   ]);
 });
