@@ -1,4 +1,4 @@
-// The allow-list of tools: exact names, in the order of the table.
+// The allow-list of tools: exact names, in the order of the table; and what clients learn about each tool.
 import { expect, test } from 'vitest';
 import type { Observation } from '../../src/core/observe.ts';
 import { selectTools, toolNames } from '../../src/mcp/tools.ts';
@@ -42,3 +42,40 @@ test.each([
 ])('%j is refused at start', (enabled, words) => {
   expect(() => select(enabled)).toThrow(words);
 });
+
+/** Read-only, destructive, idempotent, open world. */
+const told: Readonly<Record<string, readonly [title: string, hints: string]>> = {
+  describeCollection: ['Describe a collection', 'read idempotent'],
+  list: ['List records', 'read idempotent'],
+  listRelated: ['List related records', 'read idempotent'],
+  create: ['Create a record', ''],
+  update: ['Update records', 'destructive idempotent'],
+  delete: ['Delete records', 'destructive idempotent'],
+  associate: ['Link records', 'destructive idempotent'],
+  dissociate: ['Unlink records', 'destructive idempotent'],
+  getActionForm: ['Form of an action', 'read idempotent'],
+  executeAction: ['Execute an action', 'destructive open'],
+  requestActionFileUpload: ['Upload a file', ''],
+  aggregate: ['Count and sum records', 'read idempotent'],
+  getChart: ['Figures of a chart', 'read idempotent'],
+  listWorkflows: ['List workflows', 'read idempotent'],
+  triggerWorkflow: ['Start a workflow', 'destructive open'],
+  getWorkflowRun: ['State of a workflow run', 'read idempotent'],
+};
+
+test.each(selectTools(null, () => undefined).map((tool) => [tool.name, tool] as const))(
+  '%s has its title and its four hints',
+  (name, { title, annotations }) => {
+    const [expected, hints] = told[name] ?? [];
+    const has = (hint: string) => hints?.split(' ').includes(hint);
+    expect([title, annotations]).toEqual([
+      expected,
+      {
+        readOnlyHint: has('read'),
+        destructiveHint: has('destructive'),
+        idempotentHint: has('idempotent'),
+        openWorldHint: has('open'),
+      },
+    ]);
+  },
+);
