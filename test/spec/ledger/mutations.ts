@@ -18,6 +18,7 @@ import { edgesC } from './mutations/edges-c.ts';
 import { edgesOfCustomizer } from './mutations/edges-customizer.ts';
 import { edgesD } from './mutations/edges-d.ts';
 import { edgesOfDecisionsD1 } from './mutations/edges-decisions-d1.ts';
+import { edgesOfDecisionsB } from './mutations/edges-decisions-d2.ts';
 import { edgesDrawn } from './mutations/edges-drawn.ts';
 import { edgesDrawnB } from './mutations/edges-drawn-b.ts';
 import { edgesDrawnC } from './mutations/edges-drawn-c.ts';
@@ -65,6 +66,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   edgesOfApi,
   edgesOfCustomizer,
   edgesOfDecisionsD1,
+  edgesOfDecisionsB,
   edgesDrawn,
   edgesOfAgentRows,
   edgesOfApiRows,
