@@ -125,15 +125,19 @@ test.each([
   ['limit=101', 400, 'limit'],
   ['limit=x', 400, 'limit'],
   ['limit=1&limit=2', 400, 'limit'],
+  ['limit=01', 400, 'limit'],
+  ['toString=1', 400, 'toString'],
   ['colectionName=orders', 400, 'collectionName'],
   ['action=list', 400, 'action'],
   ['type=both', 400, 'type'],
   ['createdAt.gt=yesterday', 400, 'createdAt.gt'],
   ['createdAt.gt=2026-02-30', 400, 'such as 2026-01-31 or 2026-01-31T12:00:00Z'],
   ['createdAt.gt=12:00', 400, 'createdAt.gt'],
+  ['createdAt.gt=2026-01-31T', 400, 'createdAt.gt'],
   ['createdAt.gt=2026-01-31T25:00:00Z', 400, 'createdAt.gt'],
   ['cursor=abc', 400, 'cursor'],
   ['recordId=%00', 400, 'recordId'],
+  ['recordId=1%00', 400, 'recordId'],
 ])('%s is refused, and the message names the parameter', async (query, status, named) => {
   const answer = await ask(`${logs}?${query}`);
   expect([answer.status, Object.keys(answer.body).sort()]).toEqual([status, ['code', 'error', 'message']]);

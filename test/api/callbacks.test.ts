@@ -158,13 +158,16 @@ test('private network addresses are not called, and an invalid callback URL is r
   for (const callbackUrl of [
     'http://example.com/x',
     'ftp://127.0.0.1/',
-    'https://a:b@example.com/',
+    ...['https://a:b@example.com/', 'https://a@example.com/', 'https://:b@example.com/'],
     'x',
     'https://e.com/#f',
+    `https://e.com/${'x'.repeat(1000)}`,
   ]) {
     statuses.push((await client.change(id, { callbackUrl })).status);
   }
-  expect(statuses).toEqual([400, 400, 400, 400, 400]);
+  expect(statuses).toEqual(statuses.map(() => 400));
+  const longest = `https://e.com/${'x'.repeat(1000 - 'https://e.com/'.length)}`;
+  expect((await client.change(id, { callbackUrl: longest })).status).toBe(200);
   expect((await client.change(id, { callbackUrl: 'https://example.com/told' })).json?.callbackUrl).toBe(
     'https://example.com/told',
   );
@@ -200,4 +203,75 @@ test('an allowed host of the private network is accepted, also with a trailing d
   const { id } = await client.hook();
   for (const callbackUrl of ['https://127.0.0.1/cb', 'https://127.0.0.1:8443/cb', 'http://127.0.0.1./cb'])
     expect((await client.change(id, { callbackUrl })).status).toBe(200);
+});
+
+test('every 2xx is an answer; a redirect is not followed, and is none', async () => {
+  for (const [status, attempts] of [
+    [200, 1],
+    [202, 1],
+    [299, 1],
+    [302, 2],
+    [400, 2],
+  ] as const) {
+    answer = status;
+    const { runId } = await ended();
+    await callbacks().poll();
+    late += 5000;
+    answer = 204;
+    await callbacks().poll();
+    const own = received.filter(({ headers }) => headers['webhook-id'] === runId);
+    expect([status, own.length]).toEqual([status, attempts]);
+  }
+});
+
+/** Ends runs as an executor does. */
+async function settle(runIds: readonly string[], how: 'succeeded' | 'failed'): Promise<void> {
+  const { runs } = client.store;
+  const claims = await runs.claim({ owner: 'test', leaseMs: 60_000, limit: runIds.length, ids: runIds });
+  expect(claims).toHaveLength(runIds.length);
+  for (const claim of claims) {
+    if (how === 'failed') await runs.fail(claim, { code: 'RECORD_NOT_FOUND', message: 'secret text' });
+    else await runs.finish(claim, { stepId: 'look', state: 'done', outcome: {}, next: null });
+  }
+}
+
+test('a callback names the state, and of a failure its code but not its message', async () => {
+  for (const state of ['succeeded', 'failed'] as const) {
+    const { id, path } = await client.hook();
+    await client.change(id, { callbackUrl: target });
+    const runId = String((await client.call(path)).json?.runId);
+    received.length = 0;
+    await settle([runId], state);
+    await callbacks().poll();
+    const code = state === 'failed' ? { code: 'RECORD_NOT_FOUND' } : {};
+    const own = received.filter(({ headers }) => headers['webhook-id'] === runId);
+    expect(own.map(({ body }) => JSON.parse(body))).toEqual([
+      {
+        type: `workflow.run.${state}`,
+        timestamp: new Date(from + late).toISOString(),
+        data: { runId, workflowId: id, recordId: '1', state, ...code },
+      },
+    ]);
+  }
+});
+
+test('all runs that ended are reported at once, and only those that a webhook started', async () => {
+  const { id, path } = await client.hook();
+  await client.change(id, { callbackUrl: target });
+  const runIds: string[] = [];
+  for (let n = 0; n < 12; n++) runIds.push(String((await client.call(path, { record_id: `${n}` })).json?.runId));
+  const workflow = (await client.store.workflows.find(id))!;
+  const { id: userId } = (await client.store.identity.findUserByEmail(client.account.email))!;
+  const own = { workflow, recordId: 'own', userId, origin: 'mcp', originName: 'an app' } as const;
+  const { runId } = (await client.store.runs.create(own)) as { runId: string };
+  received.length = 0;
+  await settle([...runIds, runId], 'succeeded');
+  const sending = callbacks();
+  sending.start();
+  await sending.poll();
+  await sending.stop();
+  const told = received
+    .map(({ headers }) => `${headers['webhook-id']}`)
+    .filter((id) => [...runIds, runId].includes(id));
+  expect(told.sort()).toEqual(runIds.toSorted());
 });

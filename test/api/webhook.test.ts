@@ -69,7 +69,7 @@ async function openFront(
   plain: OpenedStore,
   userId: number,
   webhookPerMinute: number,
-  { aheadMs = 0, apiPath = '' } = {},
+  { aheadMs = 0, apiPath = '', trustedProxies = [] as readonly string[] } = {},
 ): Promise<Front> {
   const asked: string[] = [];
   const observed: Observation[] = [];
@@ -82,7 +82,7 @@ async function openFront(
   const triggers = createTriggers({ store, addresses, config: { webhookHosts: [] } });
   const webhook = createWebhookRouter({
     config: {
-      trustedProxies: [],
+      trustedProxies,
       allowedHosts: [],
       host: '127.0.0.1',
       ssoIssuer: null,
@@ -164,6 +164,13 @@ describe.each(variants)('the webhook on $name', (variant) => {
     await theirs.change(workflow, { isEnabled: false });
     expect(told(await call(ours, next))).toEqual([404, 'UNKNOWN_WEBHOOK']);
     expect(told(await call(ours, path))).toEqual([400, 'INVALID_WEBHOOK_ADDRESS']);
+    // A paused workflow does not hide it either.
+    await store.workflows.setActive(workflow.id, false, userId);
+    expect([...told(await call(ours, path)), ...told(await call(ours, next))]).toEqual([
+      ...[400, 'INVALID_WEBHOOK_ADDRESS'],
+      ...[404, 'UNKNOWN_WEBHOOK'],
+    ]);
+    await store.workflows.setActive(workflow.id, true, userId);
     await theirs.change(workflow, { isEnabled: true });
     expect(await ours.pathOf((await store.workflows.find(workflow.id))!)).toBe(next);
     expect(told(await call(ours, next, { record_id: 'again' }))).toEqual([202, undefined]);
@@ -315,8 +322,17 @@ describe.each(variants)('the webhook on $name', (variant) => {
     expect(told(await call(ours, path, { record_id: '2' }, key))).toEqual([409, 'TRIGGER_KEY_REUSED']);
     const ongoing = await call(ours, path, { record_id: '1' });
     expect([...told(ongoing), ongoing.json?.error]).toEqual([409, 'RUN_ONGOING', ongoing.json?.message]);
-    const long = { headers: { 'Idempotency-Key': 'x'.repeat(256) } };
-    expect(told(await call(ours, path, { record_id: '3' }, long))).toEqual([400, 'INVALID_ARGUMENT']);
+    const { path: other } = await hook();
+    for (const wrong of ['', 'x'.repeat(256)]) {
+      const headers = { 'Idempotency-Key': wrong };
+      expect(told(await call(ours, other, { record_id: '3' }, { headers }))).toEqual([400, 'INVALID_ARGUMENT']);
+    }
+    // Another user chose the same key: it is theirs, and tells them nothing about this run.
+    expect((await call(ours, other, { record_id: '1' }, key)).status).toBe(202);
+    const bo = await store.identity.addUser({ email: `bo${++made}@b.example`, level: 'admin' });
+    const theirKey = { ...key, secret: await make(['workflows:trigger'], { userId: bo.id }) };
+    expect(told(await call(ours, other, { record_id: '1' }, theirKey))).toEqual([409, 'RUN_ONGOING']);
+    expect((await call(ours, other, { record_id: '2' }, theirKey)).status).toBe(202);
   });
 
   test('a signature is checked if it is sent, and required if the trigger says so', async () => {
@@ -340,7 +356,7 @@ describe.each(variants)('the webhook on $name', (variant) => {
     expect((await call(ours, path, body, {})).status).toBe(409);
     await ours.change(workflow, { needsSignature: true });
     const statuses = [];
-    for (const sent of [{}, signed('msg_2', `${body} `), signed('msg_2', body, now - 3_600_000)]) {
+    for (const sent of [{}, signed('msg_2', `${body} `), signed('msg_2', body, now - 360_000)]) {
       statuses.push((await call(ours, path, body, sent)).status);
     }
     expect(statuses).toEqual([401, 401, 401]);
@@ -348,6 +364,9 @@ describe.each(variants)('the webhook on $name', (variant) => {
     const { path: other, workflow: unsigned } = await hook();
     expect(await store.workflows.signingSecret(unsigned.id)).toBeUndefined();
     expect((await call(ours, other, body, signed('msg_3'))).status).toBe(401);
+    // One of its headers, even an empty one, makes a call signed.
+    for (const name of Object.keys(signed('msg_1').headers))
+      expect([name, (await call(ours, other, body, { headers: { [name]: '' } })).status]).toEqual([name, 401]);
   });
 
   // Standard Webhooks, "Replay attacks": an unsigned header must not turn a copied call into a new one.
@@ -366,6 +385,14 @@ describe.each(variants)('the webhook on $name', (variant) => {
     const replayed = await call(ours, path, body, { headers: { ...headers, 'Idempotency-Key': 'of the replayer' } });
     const same = await call(ours, path, body, { headers: { ...headers, 'Idempotency-Key': 'msg_1' } });
     expect([first.status, replayed.status, same.status, same.json?.runId]).toEqual([202, 400, 202, first.json?.runId]);
+    // A time ahead would let a copied call be repeated for longer.
+    const ahead = new Date(now + 360_000);
+    const signedAhead = {
+      'webhook-id': 'msg_2',
+      'webhook-timestamp': `${Math.floor(ahead.getTime() / 1000)}`,
+      'webhook-signature': signing.sign('msg_2', ahead, body),
+    };
+    expect((await call(ours, path, body, { headers: signedAhead })).status).toBe(401);
   });
 
   test('the rate limit of a webhook covers all processes, and refused tokens are limited by IP address', async () => {
@@ -376,6 +403,13 @@ describe.each(variants)('the webhook on $name', (variant) => {
     expect(statuses).toEqual([202, 202, 202, 202, 202, 202, 429]);
     const over = await call(ours, one.path, '{');
     expect([...told(over), Number(over.headers.get('retry-after')) > 0]).toEqual([429, 'RATE_LIMITED', true]);
+    // It is checked before the body is read, and calls of those who may not start the workflow do not use it up.
+    expect((await call(ours, one.path, 'x'.repeat(70_000))).status).toBe(429);
+    const third = await hook();
+    const eve = await store.identity.addUser({ email: `eve${++made}@b.example`, team: `East ${made}` });
+    const elsewhere = { secret: await make(['workflows:trigger'], { userId: eve.id }) };
+    for (let n = 0; n < 7; n++) expect((await call(ours, third.path, {}, elsewhere)).status).toBe(403);
+    expect((await call(ours, third.path)).status).toBe(202);
     expect((await call(ours, other.path)).status).toBe(202);
     const wrong = { secret: `svc_${'B'.repeat(43)}` };
     for (let n = 0; n < 100; n += 10) {
@@ -383,6 +417,10 @@ describe.each(variants)('the webhook on $name', (variant) => {
     }
     const guess = await call(theirs, other.path, {}, wrong);
     expect([guess.status, guess.headers.has('retry-after')]).toEqual([429, true]);
+    const proxied = await openFront(store, userId, 6, { trustedProxies: ['127.0.0.1'] });
+    onTestFinished(() => proxied.server.close().closeAllConnections());
+    const fromElsewhere = { ...wrong, headers: { 'X-Forwarded-For': '203.0.113.9' } };
+    expect((await call(proxied, other.path, {}, fromElsewhere)).status).toBe(401);
     // Other tokens from that IP address still work.
     expect((await call(theirs, other.path, { record_id: '9' })).status).toBe(202);
   });

@@ -1,6 +1,6 @@
 // Workflows, triggers and runs over the public API: visibility, paging, and who may change them.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openWebhookClient, runsPath, type WebhookClient, workflowsPath } from './webhook-client.ts';
+import { openWebhookClient, runsPath, type WebhookClient, waiting, workflowsPath } from './webhook-client.ts';
 
 let client: WebhookClient;
 const secrets = new Map<string, string>();
@@ -88,6 +88,9 @@ test('runs are paged without repetition; users see their own runs, editors those
   expect([await listed('blind'), await listed('sue')]).toEqual([[], []]);
   expect(await listed('ada', '&recordId=3')).toEqual([made[3]]);
   expect(await listed('ada', '&state=succeeded')).toEqual([]);
+  expect(await listed('ada', '&state=queued&limit=100')).toHaveLength(5);
+  const una = (await client.store.identity.findUserByEmail('una@example.com'))!;
+  expect(await listed('edna', `&userId=${una.id}`)).toEqual([made[2]]);
   const statuses = [];
   for (const name of ['edna', 'una', 'blind', 'sue']) {
     statuses.push((await client.ask(`${runsPath}/${made[0]}`, as(name))).status);
@@ -96,4 +99,37 @@ test('runs are paged without repetition; users see their own runs, editors those
   expect(statuses).toEqual([200, 200, 404, 404, 404, 404, 404, 404]);
   const again = await client.ask(`${runsPath}/${made[0]}/cancel`, { ...as('ada'), method: 'POST' });
   expect([again.status, again.json?.state]).toEqual([200, 'cancelled']);
+});
+
+test('a page of runs that is just full is the last; a cursor is valid unchanged, for its own list and another limit', async () => {
+  const { id, path } = await client.hook();
+  for (let n = 0; n < 3; n++) await client.call(path, { record_id: `${n}` });
+  const ask = async (query: string) => (await client.ask(`${runsPath}?workflowId=${id}&${query}`, as('ada'))).json;
+  const full = await ask('limit=3');
+  expect([idsOf(full).length, full?.hasMore, full?.nextCursor]).toEqual([3, false, undefined]);
+  const cursor = String((await ask('limit=1'))?.nextCursor);
+  const rest = await ask(`limit=2&cursor=${cursor}`);
+  expect([idsOf(rest), rest?.hasMore]).toEqual([idsOf(full).slice(1), false]);
+  expect(rest?.parameters).toEqual({
+    ...{ projectName: 'My project', environmentName: 'Production', limit: 2, workflowId: id },
+  });
+  const activityPath = runsPath.replace('workflow-runs', 'activity-logs');
+  const { json } = await client.ask(`${activityPath}?limit=1`, as('ada'));
+  for (const wrong of [`${cursor}!`, `${cursor}x`, cursor.slice(0, -1), String(json?.nextCursor)])
+    expect([wrong, (await ask(`cursor=${encodeURIComponent(wrong)}`))?.code]).toEqual([wrong, 'INVALID_CURSOR']);
+  for (const wrong of ['limit=0', 'limit=101', 'state=over', 'userId=0', 'recordID=1', 'toString=1'])
+    expect([wrong, (await ask(wrong))?.code]).toEqual([wrong, 'INVALID_ARGUMENT']);
+});
+
+test('runs on collections that the user may not see do not shorten a page', async () => {
+  const readers = { browse: true, read: true, edit: false, add: false, delete: false, export: false };
+  await client.store.permissions.setRole('Reader of orders', { orders: readers });
+  await client.addUser({ email: 'ron@example.com', level: 'editor', role: 'Reader of orders' });
+  const { secret } = await client.make(['all'], { email: 'ron@example.com' });
+  const [orders, customers] = [await client.hook(), await client.hook({ ...waiting, collection: 'customers' })];
+  const made: string[] = [];
+  for (const { path } of [orders, orders, orders, customers, customers])
+    made.push(String((await client.call(path, { record_id: `${made.length}` })).json?.runId));
+  const { json } = await client.ask(`${runsPath}?limit=2`, { secret });
+  expect([idsOf(json), json?.hasMore]).toEqual([[made[2], made[1]], true]);
 });

@@ -73,5 +73,6 @@ test.each(['', '?format=ndjson', '?format=csv', '?since=0', '?since=9999999999']
     expect(lines.length > 1).toBe(!query.includes('9999999999'));
   }
   for (const wrong of ['format=CSV', 'format=json', 'format=', 'since=-1', 'since=x', 'since=1.5', 'since=10000000000', 'limit=5', 'cursor=x', 'format=csv&format=csv'])
-    expect((await ways.ask(`${place}/activity-logs/export?${wrong}`, { secret })).status, wrong).toBe(400);
+    for (const path of [`${place}/activity-logs/export`, `${project}/admin-logs/export`])
+      expect((await ways.ask(`${path}?${wrong}`, { secret })).status, `${path} ${wrong}`).toBe(400);
 }); // biome-ignore format: short

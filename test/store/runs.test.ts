@@ -56,6 +56,14 @@ describe.each(variants)('workflows on $name', (variant) => {
       '{"a":2}',
     ]);
     expect((await other.workflows.versions(first.id)).map(({ version }) => version)).toEqual([2, 1]);
+    // What is saved last is active, also after a pause, under the new name.
+    await store.workflows.setActive(first.id, false, userId);
+    const renamed = `${first.name} again`;
+    await store.workflows.publish({ ...again, name: renamed, renderingId, of: { id: first.id, since: 2 } });
+    const third = { name: renamed, collection: 'orders', version: 3, isActive: true };
+    expect(await other.workflows.find(first.id)).toMatchObject(third);
+    const log = await store.adminLog.search({ limit: 3 });
+    expect(log.map(({ action }) => action)).toEqual(['workflow.update', 'workflow.pause', 'workflow.update']);
   });
 
   test('every change of what can be started raises the version that all processes compare', async () => {
@@ -141,6 +149,42 @@ describe.each(variants)('workflows on $name', (variant) => {
     expect([a.state, b.state].sort()).toEqual(['created', 'repeated']);
     expect((a as { runId: string }).runId).toBe((b as { runId: string }).runId);
     expect(await store.runs.create(runOf(workflow, '2', key))).toEqual({ state: 'mismatch' });
+  });
+
+  test('an idempotency key is valid for a day', async () => {
+    const { store } = opened;
+    const { knex } = opened.place.tables();
+    const workflow = await publish();
+    const day = 86_400_000;
+    const seen = [];
+    for (const [recordId, ageMs] of [
+      ['young', day - 60_000],
+      ['old', day + 1],
+    ] as const) {
+      const key = { idempotencyKey: recordId };
+      const { runId } = (await store.runs.create(runOf(workflow, recordId, key))) as { runId: string };
+      await knex('workflow_runs')
+        .where({ id: runId })
+        .update({ created_at: systemClock.now() - ageMs });
+      await store.runs.sweep();
+      seen.push((await store.runs.create(runOf(workflow, recordId, key))).state);
+    }
+    expect(seen).toEqual(['repeated', 'ongoing']);
+  });
+
+  test('runs of one moment are listed page by page, each once', async () => {
+    const { store } = opened;
+    const workflow = await publish();
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) ids.push(await start(workflow, `${n}`));
+    await opened.place.tables().knex('workflow_runs').whereIn('id', ids).update({ created_at: 1000 });
+    const seen: string[] = [];
+    for (let after: string | undefined; ; after = seen.at(-1)) {
+      const page = await store.runs.list({ workflowId: workflow.id, limit: 2, ...(after && { after }) });
+      seen.push(...page.map(({ id }) => id));
+      if (page.length < 2) break;
+    }
+    expect(seen).toEqual(ids.toSorted().toReversed());
   });
 
   test('a process that lost a run writes nothing more of it', async () => {

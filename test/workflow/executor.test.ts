@@ -1,5 +1,7 @@
 // Runs from start to end: the executor, and its guarantees for every step.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AppError } from '../../src/core/errors.ts';
+import { isUncertain } from '../../src/workflows/runs/failure.ts';
 import { dropSpares } from '../store/spares.ts';
 import { cleanUpAfterAll, variants } from '../store/stores.ts';
 import { everything, openWorkflowServer, type WorkflowTestServer } from './workflow-server.ts';
@@ -52,6 +54,46 @@ describe.each(variants)('runs on $name', (variant) => {
     at.wait(1000);
     expect(await at.go(run.id)).toMatchObject({ state: 'failed', failure: { code: 'ANSWER_TIMED_OUT' } });
     expect(await at.steps(run.id)).toMatchObject([{ state: 'failed' }]);
+  });
+
+  test('without its own limit, a step waits a week for an answer', async () => {
+    const run = await at.run([{ ...told, text: 'Look.' }]);
+    at.wait(7 * 86_400_000 - 60_000);
+    expect(await at.go(run.id)).toMatchObject({ state: 'awaiting-input' });
+    at.wait(60_000);
+    expect(await at.go(run.id)).toMatchObject({ state: 'failed', failure: { code: 'ANSWER_TIMED_OUT' } });
+  });
+
+  test('a run under way keeps the version it started with, and the next run has the one saved last', async () => {
+    const talk = (text: string, next: string) => ({ ...told, text, next });
+    const workflow = await at.publish([talk('Old.', 'look'), look]);
+    const run = await at.go(await at.start(workflow, '1'));
+    const steps = [talk('New.', 'end'), { ...look, id: 'end' }];
+    const definition = JSON.stringify({ name: workflow.name, collection: 'orders', steps });
+    const saved = { ...workflow, definition, concurrency: null, by: at.userId };
+    const newest = await at.store.workflows.publish({ ...saved, of: { id: workflow.id, since: 1 } });
+    const access = (await at.store.permissions.accessOf(at.userId))!;
+    const answered = async (id: string) => {
+      expect(await at.room.answer(access, id, 1, { decision: 'done', values: {} })).toBe(true);
+      expect(await at.go(id)).toMatchObject({ state: 'succeeded' });
+      return (await at.steps(id)).map(({ stepId, data }) => [stepId, stepId === 'told' || data]);
+    };
+    const found = { total: expect.any(Number), 'customer:name': 'Ada' };
+    const next = await at.go(await at.start(newest, '3'));
+    expect([run.version, next.version]).toEqual([1, 2]);
+    expect((await answered(run.id)).map(([stepId]) => stepId)).toEqual(['told', 'look']);
+    expect((await answered(next.id)).map(([stepId]) => stepId)).toEqual(['told', 'end']);
+    expect((await at.steps(run.id)).at(-1)!.data).toEqual(found);
+  });
+
+  test('these failures of a change leave its outcome open, and others end the run', () => {
+    const codes = [
+      ...['ACTION_FAILED', 'FAILED_AFTER_WRITE', 'CUSTOMIZATION_FAILED', 'OUTCOME_UNKNOWN', 'SOURCE_UNAVAILABLE'],
+      ...['PLATFORM_UNAVAILABLE', 'TIMED_OUT', 'CALL_TIMED_OUT', 'CANCELLED', 'NOT_READY', 'REMOTE_UNAVAILABLE', 'INTERNAL'],
+      ...['FORBIDDEN', 'RECORD_NOT_FOUND', 'INVALID_RECORD', 'ACTION_REFUSED', 'REMOTE_REFUSED', 'WRITE_CONFLICT'],
+    ] as const; // biome-ignore format: short
+    const open = codes.filter((code) => isUncertain({ code } as AppError));
+    expect(open).toEqual(codes.slice(0, 12));
   });
 
   const set = (total: number) => ({ id: 'set', type: 'update-record', mode: 'automatic', values: { total } });

@@ -86,6 +86,18 @@ describe.each(variants)('steps on $name', (variant) => {
     expect(await on('99', [none, ...ends])).toMatchObject({ failure: { code: 'RECORD_NOT_FOUND' } });
   });
 
+  test('condition: an option without a filter always applies; without its own next step, it goes to that of the step', async () => {
+    const options = [way('dear', 900), { id: 'other' }, way('cheap', 0)];
+    const step = { id: 'which', type: 'condition', question: 'Where to?', options, next: 'to-other' };
+    const other = { id: 'to-other', type: 'read-record', fields: ['id'] };
+    const run = await on('1', [step, ...ends, other]);
+    expect([run.state, (await last(run)).stepId]).toEqual(['succeeded', 'to-other']);
+    // An explicit end stands, although the step has a next one.
+    const over = { ...step, options: [{ id: 'over', next: null }, way('cheap', 0)] };
+    const ended = await on('1', [{ ...over, next: 'to-cheap' }, ...ends.slice(1)]);
+    expect([ended.state, ended.position]).toEqual(['succeeded', 1]);
+  });
+
   test('condition: an older filter through a to-many relation keeps its meaning, and a quantified one works', async () => {
     const field = 'customer:orders:total';
     const old = {
@@ -230,6 +242,32 @@ describe.each(variants)('steps on $name', (variant) => {
     });
   });
 
+  const buyer = (next: string) => ({ id: 'buyer', type: 'load-related-record', relation: 'customer', next });
+
+  test('condition, update-record: use the record that an earlier step loaded', async () => {
+    const named = (id: string, value: string, next: string | null) => {
+      return { id, when: { field: 'name', operator: 'Equal', value }, next };
+    };
+    const options = [named('none', 'Nobody', null), named('ada', 'Ada', 'set')];
+    const which = { id: 'which', type: 'condition', record: 'buyer', options };
+    const set = { id: 'set', type: 'update-record', record: 'buyer', mode: 'automatic', values: { name: 'Ada' } };
+    const run = await on('1', [buyer('which'), which, set]);
+    expect(run).toMatchObject({ state: 'succeeded', position: 3 });
+    await at.store.activity.flush();
+    const [entry] = await at.store.activity.search({ action: 'update', limit: 1 });
+    expect(entry).toMatchObject({ collection: 'customers', recordIds: ['1'], workflow: { runId: run.id } });
+  });
+
+  test('trigger-action: in manual mode a user sees the form, even if all values are given', async () => {
+    executed.length = 0;
+    const values = { reason: '{{user.email}}', amount: 5 };
+    const run = await on('1', [{ id: 'pay', type: 'trigger-action', action: 'refund', mode: 'manual', values }]);
+    expect([run.state, run.reason, executed]).toEqual(['awaiting-input', 'form', []]);
+    expect((await question(run)).fields).toMatchObject([{ value: 'ada@b.example' }, { value: 5 }]);
+    expect(await answer(run, 'run', { reason: 'late', amount: '7' })).toMatchObject({ state: 'succeeded' });
+    expect(executed).toEqual([{ id: 1, reason: 'late', amount: 7 }]);
+  });
+
   test('trigger-action: confirmed; failing code leaves the outcome uncertain, and a user decides', async () => {
     executed.length = 0;
     const step = { id: 'pay', type: 'trigger-action', action: 'refund', values: { reason: 'break' } };
@@ -238,10 +276,12 @@ describe.each(variants)('steps on $name', (variant) => {
     const unsure = await answer(run, 'confirm');
     expect(unsure).toMatchObject({ state: 'awaiting-input', reason: 'uncertain', position: 1 });
     expect((await question(unsure)).decisions.map(({ id }) => id)).toEqual(['done', 'again', 'end']);
+    const ended = await answer(await answer(await on('3', [step]), 'confirm'), 'end');
+    expect([ended.state, ended.failure?.code, executed.length]).toEqual(['failed', 'STEP_UNCERTAIN', 2]);
     const again = await answer(unsure, 'again');
-    expect([again.reason, executed.length]).toEqual(['uncertain', 2]);
+    expect([again.reason, executed.length]).toEqual(['uncertain', 3]);
     expect(await answer(again, 'done')).toMatchObject({ state: 'succeeded' });
-    expect(executed).toHaveLength(2);
+    expect(executed).toHaveLength(3);
   });
 
   test('trigger-action: Portico sends a webhook of the action', async () => {
@@ -337,6 +377,44 @@ describe.each(variants)('steps on $name', (variant) => {
     expect(run).toMatchObject({ reason: 'form' });
     await answer(run, 'answer', { answer: 'yes' });
     expect(await last(run)).toMatchObject({ data: { answer: 'yes' }, outcome: { answeredBy: 'person' } });
+    expect(await on('1', [{ ...step, mode: 'manual', otherwise: 'no' }])).toMatchObject({ reason: 'form' });
+  });
+
+  test('every step that uses the record fails if it is missing or not visible, and changes nothing', async () => {
+    executed.length = 0;
+    const lines = await relationTo('order_lines');
+    const look = { id: 'look', type: 'read-record', fields: ['id'] };
+    const load = { id: 'load', type: 'load-related-record', otherwise: null };
+    const pay = { id: 'pay', type: 'trigger-action', action: 'refund', values: { reason: 'late' } };
+    const steps = [
+      look,
+      { id: 'set', type: 'update-record', mode: 'automatic', values: { total: 1 } },
+      { id: 'ask', type: 'update-record', values: { total: 1 } },
+      { ...pay, mode: 'automatic' },
+      { ...load, relation: 'customer' },
+      { ...load, relation: lines },
+      { id: 'which', type: 'condition', options: [way('dear', 15), { ...way('cheap', 0), next: null }] },
+      { id: 'told', type: 'guidance', text: 'Pack {{record.total}}.' },
+    ];
+    const failed = ['failed', 'RECORD_NOT_FOUND'];
+    const codeOf = ({ state, failure }: Run) => [state, failure?.code];
+    const fails = async (recordId: string, step: object) => {
+      const target = { ...look, id: 'to-dear' };
+      expect([step, codeOf(await on(recordId, 'options' in step ? [step, target] : [step]))]).toEqual([step, failed]);
+    };
+    for (const step of steps) await fails('99', step);
+    const own = { field: 'total', operator: 'LessThan', value: 0 } as const;
+    await at.store.permissions.setScope('Operations', 'orders', own);
+    try {
+      for (const step of steps) await fails('1', step);
+    } finally {
+      await at.store.permissions.setScope('Operations', 'orders', null);
+    }
+    expect([executed, await total(1)]).toEqual([[], 10.5]);
+    // Steps before the first that uses data are taken.
+    const talk = { id: 'talk', type: 'guidance', text: 'Talk.', next: 'look' };
+    const talked = await on('99', [talk, look]);
+    expect([talked.state, codeOf(await answer(talked, 'done'))]).toEqual(['awaiting-input', failed]);
   });
 
   test('mcp: fails where remote servers are not supported', async () => {

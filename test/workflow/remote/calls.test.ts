@@ -239,6 +239,8 @@ describe('a URL', () => {
     ['file:///etc/passwd', 'begins with https://'],
     ['tickets', 'expected the URL'],
     ['https://ada:secret@tickets.example/mcp', 'leave the password out'],
+    ['https://secret@tickets.example/mcp', 'leave the password out'],
+    [`https://tickets.example/${'x'.repeat(1977)}`, 'expected the URL'],
   ])('%s cannot be added', async (url, text) => {
     expect(await codeOf(add({ url }))).toContain(text);
   });
