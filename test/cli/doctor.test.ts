@@ -4,7 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { loadConfig } from '../../src/core/config.ts';
 import { loadSqliteDriver } from '../../src/core/sqlite.ts';
+import { openStore } from '../../src/store/open.ts';
 import { copyDemo } from '../demo.ts';
 import { freePort, takePort } from '../ports.ts';
 import { startMailServer } from '../smtp.ts';
@@ -193,6 +196,49 @@ test('ambiguous filters are listed with their unambiguous forms', async () => {
     0,
     'note Filters that keep their meaning, but cannot be saved again unchanged:',
     `the segment 'new' of 'customers': 'orders:status' leads to many records, so NotEqual can mean two things. If it must hold for every record: {"none":"orders","where":{"field":"status","operator":"Equal","value":"paid"}}. If one record is enough: {"some":"orders","where":{"field":"status","operator":"NotEqual","value":"paid"}}.`,
+    false,
+  ]);
+});
+
+test('ambiguous row scopes, conditions of roles and the newest versions of workflows are listed with their owner', async () => {
+  copyDemo(join(place.folder, 'demo.sqlite'));
+  await addPerson(place, { email: 'ada@example.com', role: 'Clerk', team: 'South' });
+  const config = loadConfig({ env: { SERVICE_DATA_DIR: join(place.folder, '.portico') } });
+  const store = await openStore({ config, observe: () => undefined, clock: systemClock });
+  const old = (field: string) => ({ field, operator: 'NotEqual', value: 'x' }) as const;
+  try {
+    await store.permissions.setScope('South', 'customers', old('orders:status'));
+    const trigger = { when: old('order_items:product:name') };
+    const may = { browse: true, read: true, edit: false, add: false, delete: false, export: false };
+    await store.permissions.setRole('Clerk', { orders: { ...may, actions: { Ship: { trigger } } } });
+    const { id } = (await store.identity.findUserByEmail('ada@example.com'))!;
+    const { renderingId } = (await store.permissions.caller(id))!;
+    const publish = async (name: string, when: object, of?: { readonly id: string; readonly since: number }) => {
+      const options = [{ id: 'a', when }, { id: 'b' }];
+      const steps = [{ id: 'which', type: 'condition', options }];
+      const definition = JSON.stringify({ name, collection: 'orders', steps });
+      const wish = { renderingId, name, collection: 'orders', concurrency: null, by: id, definition };
+      return store.workflows.publish(of ? { ...wish, of } : wish);
+    };
+    const clear = { field: 'status', operator: 'Equal', value: 'x' };
+    await publish('Old', old('order_items:product:name'));
+    const corrected = await publish('Corrected', old('order_items:product:name'));
+    await publish('Corrected', clear, { id: corrected.id, since: 1 });
+  } finally {
+    await store.close();
+  }
+  const env = { SERVICE_DATABASE_URL: `sqlite:${join(place.folder, 'demo.sqlite')}` };
+  const { code, stdout } = await portico(['doctor', '--port', '0'], { ...place, env });
+  const found = findings(stdout);
+  const at = found.findIndex((line) => line.startsWith('note Filters'));
+  const owners = found.slice(at + 1, at + 4).map((line) => line.slice(0, line.indexOf(': ')));
+  expect([code, owners.sort(), stdout.includes('Corrected')]).toEqual([
+    0,
+    [
+      "the condition of role 'Clerk' for 'Ship' of 'orders'",
+      "the row scope of team 'South' on 'customers'",
+      "the workflow 'Old' of team 'South'",
+    ],
     false,
   ]);
 });
