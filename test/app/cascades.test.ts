@@ -120,6 +120,26 @@ describe.each(servers)('$dialect', (maker) => {
     expect(await music.call('delete', { collectionName: 'customers', recordIds: ['3'] })).toMatchObject({ count: 1 });
   });
 
+  test('a cascade from more records than one statement names is followed to its end', async () => {
+    const numbers = Array.from({ length: 501 }, (_, n) => 100 + n);
+    const music = await openTables(maker, [
+      ...tables,
+      `INSERT INTO orders VALUES ${numbers.map((id) => `(${id}, 1)`).join(', ')}`,
+      "INSERT INTO items VALUES (600, 1, 'last')",
+    ]);
+    await music.permit({ '*': all, items: { ...all, delete: false } });
+    await music.run('DELETE FROM items WHERE order_id < 600');
+    expect(await music.call('delete', { ...drop, dryRun: true })).toMatch(
+      /^FORBIDDEN: .*also delete records of 'items'/,
+    );
+    await music.permit({ '*': all });
+    expect(await music.call('delete', drop)).toMatchObject({ count: 1 });
+    expect([await music.rows('orders'), await music.rows('items')]).toEqual([['20 2'], []]);
+    const [entry] = await music.written();
+    const logged = [...(entry?.effects ?? [])].map(({ collection, count }) => `${collection} ${count}`);
+    expect(logged.sort()).toEqual(['items 1', 'orders 503', 'visits 3']);
+  });
+
   test('a role can forbid cascades from a collection and into a collection', async () => {
     const music = await openTables(maker, tables);
     const before = await snapshot(music);

@@ -124,6 +124,23 @@ describe.each(servers)('$dialect', (maker) => {
     expect(await music.rows('albums')).toContain('1 One 1');
   });
 
+  test('a nested write that creates a record needs the right to add, and follows its policy', async () => {
+    const music = await openMusic(maker, allow);
+    const before = [await music.rows('albums'), await music.rows('tracks')];
+    const update = { collectionName: 'tracks', recordId: '4', attributes: { 'album:title': 'Ghost' } };
+    const create = { collectionName: 'tracks', attributes: { name: 'e', 'album:title': 'Ghost' } };
+    const both = async () => [
+      ...[await music.call('update', update), await music.call('update', { ...update, dryRun: true })],
+      ...[await music.call('create', create), await music.call('create', { ...create, dryRun: true })],
+    ];
+    await music.permit({ '*': all, albums: { ...all, add: false } });
+    for (const answer of await both()) expect(answer).toMatch(/^FORBIDDEN: .*albums/);
+    await music.permit({ '*': all, albums: { ...all, approval: { add: 'ask-person' } } });
+    for (const answer of [await music.call('update', update), await music.call('create', create)])
+      expect(answer).toMatchObject({ status: 'pending' });
+    expect([await music.rows('albums'), await music.rows('tracks')]).toEqual(before);
+  });
+
   test('writes through an imported field or replaced field writing are reported', async () => {
     const music = await openMusic(maker, (agent) =>
       agent.customizeCollection('tracks', (tracks) =>

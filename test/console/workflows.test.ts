@@ -152,6 +152,22 @@ describe('the list and the editor', () => {
     }
   });
 
+  test('a filter of the old form, with two meanings, is not saved, and the error has the form of each', async () => {
+    const before = (await testServer.store.workflows.list({})).length;
+    const old = { field: 'order_items:quantity', operator: 'NotEqual', value: 1 };
+    const option = { id: 'yes', when: old };
+    const ofCustomer = { field: 'orders:order_items:quantity', operator: 'NotEqual', value: 1 };
+    for (const step of [
+      { type: 'condition', options: [option, { id: 'no' }] },
+      { type: 'load-related-record', relation: 'customer', filter: ofCustomer },
+    ]) {
+      const page = await edit('olga', '/workflows/new/json', JSON.stringify(onRecord(step)));
+      expect([page.status, read(page).includes('leads to many records')]).toEqual([400, true]);
+      expect(read(page)).toContain('If one record is enough');
+    }
+    expect((await testServer.store.workflows.list({})).length).toBe(before);
+  });
+
   test('check draws the diagram and saves nothing', async () => {
     const before = (await testServer.store.workflows.list({})).length;
     const page = await edit('olga', '/workflows/new/json', JSON.stringify(definition({ name: 'Drawn' })), 'check');

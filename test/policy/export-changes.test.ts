@@ -57,8 +57,8 @@ test.each([
 
 const LINES = 40_000;
 
-test.each(['activity', 'admin-log'])('the console: %s is cut off when the user is disabled', async (log) => {
-  await world.apply(everything);
+/** Adds `LINES` entries to a log. */
+async function fill(log: 'activity' | 'admin-log'): Promise<void> {
   const table = log === 'activity' ? 'activity_logs' : 'admin_logs';
   const column = log === 'activity' ? 'client_name' : 'subject';
   const [row] = await askSql(storage, `SELECT * FROM ${table} ORDER BY id DESC LIMIT 1`);
@@ -67,31 +67,60 @@ test.each(['activity', 'admin-log'])('the console: %s is cut off when the user i
   await runSql(storage, [
     `INSERT INTO ${table} (${names.join(', ')}) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${LINES}) SELECT ${copied} FROM ${table}, n WHERE ${table}.id = ${row!.id}`,
   ]);
+}
+
+/** Reads an export. `change` is made after its first part. */
+const readExport = (address: URL, headers: Readonly<Record<string, string>>, change?: () => Promise<unknown>) =>
+  new Promise<{ readonly bytes: number; readonly isWhole: boolean }>((resolve, reject) => {
+    const sent = request(address, { headers }, (response) => {
+      let bytes = 0;
+      response.on('data', (part: Buffer) => {
+        const isFirst = bytes === 0;
+        bytes += part.length;
+        if (!isFirst || !change) return;
+        response.pause();
+        void change().then(() => response.resume());
+      });
+      response.on('error', () => undefined);
+      response.on('close', () => resolve({ bytes, isWhole: response.complete }));
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+
+test.each(['activity', 'admin-log'] as const)('the console: %s is cut off when the user is disabled', async (log) => {
+  await world.apply(everything);
+  await fill(log);
   const browser = createBrowser();
   const eve = await world.addUser({ email: `${log}@example.test`, level: 'admin' });
   const { id } = (await world.store.identity.findUserByEmail(eve.email))!;
   await browser.press(await browser.open(`${world.consoleUrl}/account`), 'sign-in', { ...eve });
   const address = new URL(`${world.consoleUrl}/${log}/export?format=ndjson`);
-  const read = (change?: () => Promise<void>) =>
-    new Promise<{ readonly bytes: number; readonly isWhole: boolean }>((resolve, reject) => {
-      const sent = request(address, { headers: { cookie: browser.cookieHeader(address) } }, (response) => {
-        let bytes = 0;
-        response.on('data', (part: Buffer) => {
-          const isFirst = bytes === 0;
-          bytes += part.length;
-          if (!isFirst || !change) return;
-          response.pause();
-          void change().then(() => response.resume());
-        });
-        response.on('error', () => undefined);
-        response.on('close', () => resolve({ bytes, isWhole: response.complete }));
-      });
-      sent.on('error', reject);
-      sent.end();
-    });
-  const whole = await read();
+  const headers = { cookie: browser.cookieHeader(address) };
+  const whole = await readExport(address, headers);
   expect(whole.isWhole).toBe(true);
-  const cut = await read(() => world.store.identity.setDisabled(id, true));
+  const cut = await readExport(address, headers, () => world.store.identity.setDisabled(id, true));
   expect(cut.isWhole).toBe(false);
   expect(cut.bytes).toBeLessThan(whole.bytes);
+});
+
+test('the public API: an export is cut off when the token is revoked, and when its user loses the Admin role', async () => {
+  await world.apply(everything);
+  await fill('activity');
+  const { email } = await world.addUser({ email: 'exporter@example.test', level: 'admin' });
+  const { id: userId } = (await world.store.identity.findUserByEmail(email))!;
+  const { project, environment } = await world.store.identity.place();
+  const path = `/v1/project/${encodeURIComponent(project)}/environment/${encodeURIComponent(environment)}`;
+  const address = new URL(`${path}/activity-logs/export`, world.consoleUrl);
+  const { members, tokens } = world.store;
+  const made = { userId, name: 'export', scopes: ['activity_logs:read'] };
+  const { token, secret } = await tokens.create(made);
+  const headers = { authorization: `Bearer ${secret}` };
+  const seen = [
+    await readExport(address, headers),
+    await readExport(address, headers, () => members.change(userId, { level: 'developer' })),
+  ];
+  await members.change(userId, { level: 'admin' });
+  seen.push(await readExport(address, headers, () => tokens.revoke(token.id)));
+  expect(seen.map(({ isWhole }) => isWhole)).toEqual([true, false, false]);
 });
