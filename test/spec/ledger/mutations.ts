@@ -19,6 +19,7 @@ import { edgesOfCustomizer } from './mutations/edges-customizer.ts';
 import { edgesD } from './mutations/edges-d.ts';
 import { edgesOfDecisionsD1 } from './mutations/edges-decisions-d1.ts';
 import { edgesOfDecisionsB } from './mutations/edges-decisions-d2.ts';
+import { edgesOfDecisionsD3 } from './mutations/edges-decisions-d3.ts';
 import { edgesDrawn } from './mutations/edges-drawn.ts';
 import { edgesDrawnB } from './mutations/edges-drawn-b.ts';
 import { edgesDrawnC } from './mutations/edges-drawn-c.ts';
@@ -67,6 +68,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   edgesOfCustomizer,
   edgesOfDecisionsD1,
   edgesOfDecisionsB,
+  edgesOfDecisionsD3,
   edgesDrawn,
   edgesOfAgentRows,
   edgesOfApiRows,
