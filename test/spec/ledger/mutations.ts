@@ -17,9 +17,9 @@ import { edgesB } from './mutations/edges-b.ts';
 import { edgesC } from './mutations/edges-c.ts';
 import { edgesOfCustomizer } from './mutations/edges-customizer.ts';
 import { edgesD } from './mutations/edges-d.ts';
-import { edgesOfDecisionsD1 } from './mutations/edges-decisions-d1.ts';
-import { edgesOfDecisionsB } from './mutations/edges-decisions-d2.ts';
-import { edgesOfDecisionsD3 } from './mutations/edges-decisions-d3.ts';
+import { edgesOfDecisionsA } from './mutations/edges-decisions-a.ts';
+import { edgesOfDecisionsB } from './mutations/edges-decisions-b.ts';
+import { edgesOfDecisionsC } from './mutations/edges-decisions-c.ts';
 import { edgesDrawn } from './mutations/edges-drawn.ts';
 import { edgesDrawnB } from './mutations/edges-drawn-b.ts';
 import { edgesDrawnC } from './mutations/edges-drawn-c.ts';
@@ -66,9 +66,9 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   edgesOfAgent,
   edgesOfApi,
   edgesOfCustomizer,
-  edgesOfDecisionsD1,
+  edgesOfDecisionsA,
   edgesOfDecisionsB,
-  edgesOfDecisionsD3,
+  edgesOfDecisionsC,
   edgesDrawn,
   edgesOfAgentRows,
   edgesOfApiRows,

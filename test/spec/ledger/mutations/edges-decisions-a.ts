@@ -2,7 +2,7 @@
 // first.
 import type { Points } from '../mutations.ts';
 
-export const edgesOfDecisionsD1: Points = {
+export const edgesOfDecisionsA: Points = {
   'src/cli/doctor.ts': {
     'decisions · start · doctor shows settings, secrets masked': [
       ["if (answer.status === 200 && answer.body?.status === 'ok')", 'if (answer.status === 200)'],

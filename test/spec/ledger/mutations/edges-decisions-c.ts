@@ -1,7 +1,7 @@
 // Edges of the decisions on the public API, the workflows and the changes that no test of their rows noticed before.
 import type { Points } from '../mutations.ts';
 
-export const edgesOfDecisionsD3: Points = {
+export const edgesOfDecisionsC: Points = {
   'src/api/list.ts': {
     'decisions · public API · cursor': [
       'return isComplete && cursorHash === queryHash && id !== undefined',
@@ -16,7 +16,6 @@ export const edgesOfDecisionsD3: Points = {
   },
   'src/api/parameters.ts': {
     'decisions · public API · unknown parameters are 400 with their name': [
-      ['if (!Object.hasOwn(known, name)) {', 'if (!(name in known)) {'],
       ['if (!/^\\d{4}.*[^T]$/.test(form)) return undefined;', 'if (!/^\\d{4}.*$/.test(form)) return undefined;'],
       ['/^(0|[1-9]\\d{0,9})$/.test(text)', '/^\\d{1,10}$/.test(text)'],
       [".refine((value) => !value.includes('\\0'))", ".refine((value) => value !== '\\0')"],
