@@ -80,8 +80,13 @@ function writeDeclarations() {
   }
   for (const [name, text] of texts) {
     mkdirSync(dirname(join(outdir, name)), { recursive: true });
-    writeFileSync(join(outdir, name), exported.has(name) ? text : withoutComments(text));
+    writeFileSync(join(outdir, name), exported.has(name) ? withTwoSpaces(text) : withoutComments(text));
   }
+}
+
+/** As in the sources; the compiler writes four. */
+function withTwoSpaces(text) {
+  return text.replace(/^(?: {4})+/gm, (spaces) => ' '.repeat(spaces.length / 2));
 }
 
 /** Nor with indentation, which nobody reads there. */
