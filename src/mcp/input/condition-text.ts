@@ -1,4 +1,6 @@
-// Conditions as text, such as `revenue > 100 and orders >= 3`.
+// Conditions as text, such as `revenue > 100 and orders >= 3`, and the ends of ranges.
+import { fail } from '../../core/errors.ts';
+import { isObject, parseIfJson } from './arguments.ts';
 
 export interface TextCondition {
   readonly name: string;
@@ -50,4 +52,28 @@ function readLiteral(text: string, texts: readonly string[]): string | number | 
   if (quoted !== undefined) return texts[Number(quoted)];
   if (/^-?\d{1,15}(?:\.\d{1,9})?$/.test(text)) return Number(text);
   return /^(true|false)$/i.test(text) ? /^t/i.test(text) : undefined;
+}
+
+/** `[from, to]`, `{from, to}`, `{min, max}` or a text of two values with a comma or `and` between them. */
+export function readRange({
+  field,
+  value,
+}: {
+  readonly field: string;
+  readonly value?: unknown;
+}): readonly [unknown, unknown] {
+  const range = parseIfJson(value);
+  const ends: readonly unknown[] = Array.isArray(range)
+    ? range
+    : isObject(range)
+      ? [range.from ?? range.min ?? range.start, range.to ?? range.max ?? range.end]
+      : typeof range === 'string'
+        ? range.split(/\s*,\s*|\s+and\s+|\s+to\s+/i)
+        : [];
+  if (ends.length === 2 && ends.every((end) => typeof end === 'string' || typeof end === 'number'))
+    return [ends[0], ends[1]];
+  return fail('INVALID_ARGUMENT', {
+    argument: `${field} between`,
+    problem: 'send the first and the last value as a list, such as [1,5].',
+  });
 }

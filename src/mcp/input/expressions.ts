@@ -78,9 +78,7 @@ function failOnOrder(value: JsonObject, context: NameContext | undefined, at: st
   const isDifference = key !== 'difference' && expressionWords.get(foldName(key))?.[0] === 'difference';
   const isWhole = more.length === 0 && (other === undefined || (other === 'unit' && isUnit(named)));
   if (!Array.isArray(list) || !isWhole || !(isDifference || isUnit(key))) return;
-  const [one, second, ...rest] = list
-    .filter((each) => !isUnit(each))
-    .map((each) => toToday(each, context) ?? toExpression(each, context));
+  const [one, second, ...rest] = list.filter((each) => !isUnit(each)).map((each) => toExpression(each, context));
   if (one === undefined || second === undefined || rest.length > 0) return;
   const found = named ?? list.find(isUnit) ?? (isUnit(key) ? key : 'day');
   const unit = String(found).toLowerCase().replace(/s$/, '');
@@ -92,12 +90,5 @@ function failOnOrder(value: JsonObject, context: NameContext | undefined, at: st
 }
 
 const unitForm = /^(minute|hour|day|month|year)s?$/i;
-
-/** `now` and `today` as the day of the caller. */
-function toToday(given: unknown, context: NameContext | undefined): PlainExpression | undefined {
-  const isToday = /^(now|today|current_?date|current_?timestamp)(\(\))?$/i.test(String(given).trim());
-  if (!context || !isToday || context.names.field(context.collection, String(given)) !== undefined) return undefined;
-  return { value: context.names.moment.now().day } as unknown as PlainExpression;
-}
 
 const symbols: Readonly<Record<string, string>> = { '+': 'plus', '-': 'minus', '*': 'times', '/': 'dividedBy' };

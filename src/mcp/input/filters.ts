@@ -5,7 +5,7 @@ import { fail } from '../../core/errors.ts';
 import { MAX_CONDITIONS, type Operator, type PlainFilter, quantified } from '../../core/filter.ts';
 import { foldName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField } from './arguments.ts';
-import { readConditionText, type TextCondition } from './condition-text.ts';
+import { readConditionText, readRange, type TextCondition } from './condition-text.ts';
 import { readPart, toPartTest } from './date-parts.ts';
 import { toExpression } from './expressions.ts';
 import {
@@ -382,21 +382,6 @@ function toList(operator: Operator, { field, value }: Leaf): unknown {
     );
   }
   return [list];
-}
-
-/** `[from, to]`, `{from, to}`, `{min, max}` or a text of two values with a comma or `and` between them. */
-function readRange({ field, value }: Leaf): readonly [unknown, unknown] {
-  const range = parseIfJson(value);
-  const ends: readonly unknown[] = Array.isArray(range)
-    ? range
-    : isObject(range)
-      ? [range.from ?? range.min ?? range.start, range.to ?? range.max ?? range.end]
-      : typeof range === 'string'
-        ? range.split(/\s*,\s*|\s+and\s+|\s+to\s+/i)
-        : [];
-  if (ends.length === 2 && ends.every((end) => typeof end === 'string' || typeof end === 'number'))
-    return [ends[0], ends[1]];
-  return invalid(`${field} between`, 'send the first and the last value as a list, such as [1,5].');
 }
 
 /** The next day of a date without a time, because a range of days includes its last day. */

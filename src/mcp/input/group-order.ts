@@ -155,10 +155,7 @@ function failOnMemberOfTop(given: JsonObject): void {
   const top = applySynonyms(Object.fromEntries(known), topWords);
   const other = Object.keys(given).find((key) => !topWords.has(foldName(key)));
   if (top?.n === undefined || other === undefined) return;
-  invalid(
-    'top',
-    `has no '${other}': send ${JSON.stringify({ top })}. The other groups together are a call of their own.`,
-  );
+  invalid('top', `has no '${other}': send ${JSON.stringify({ top })}.`);
 }
 
 /** `top` and the sort that it names: `{n: 3, by: "revenue", per: "country"}`. */
