@@ -389,7 +389,7 @@ describe('rights', () => {
   test('a column may have the name of a hidden field, but not of a visible one', async () => {
     const [subject] = subjects as [Subject];
     const fields = ['id', column('nick', { count: 'orders' })];
-    expect(await refusal(subject, { fields })).toMatch("fields.nick: 'customers' has a field or relation of this name");
+    expect(await refusal(subject, { fields })).toMatch("fields.nick: is a field or relation of 'customers'");
     expect((await list(subject, { fields }, { hidden: ['customers.nick'] })).columns).toEqual(['id', 'nick']);
   });
 });

@@ -53,21 +53,11 @@ function readName(view: CollectionView, column: PlainColumn): string {
     );
   const { collection, visibility } = view;
   const field = visibility.fields(collection).get(name);
-  if (field && visibility.canSee(collection, field))
-    invalid(
-      `fields.${name}`,
-      `'${collection.name}' has a field or relation of this name: send ${JSON.stringify({ ...(column as object), name: freeName(view, name, column as unknown as Parts) })}.`,
-    );
+  if (field && visibility.canSee(collection, field)) {
+    const form = { ...column, name: `${name}_${kinds.find((kind) => kind in column) ?? 'value'}` };
+    invalid(`fields.${name}`, `is a field or relation of '${collection.name}': send ${JSON.stringify(form)}.`);
+  }
   return name;
-}
-
-/** A name that no field has, such as `orders_count`. */
-function freeName({ collection, visibility }: CollectionView, name: string, column: Parts): string {
-  const kind = kinds.find((each) => each in column) ?? 'value';
-  const fields = visibility.fields(collection);
-  let free = `${name}_${kind}`;
-  while (fields.has(free)) free += '_';
-  return free;
 }
 
 function resolveColumn(view: CollectionView, column: Parts, name: string, moment: Moment): ResolvedColumn {

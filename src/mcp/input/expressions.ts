@@ -86,7 +86,7 @@ function failOnOrder(value: JsonObject, context: NameContext | undefined, at: st
     [one, second],
     [second, one],
   ].map((dates) => JSON.stringify({ difference: dates, unit }));
-  invalid(`${at}.${key}`, `send ${form} for the time from the first date to the second, or ${opposite}.`);
+  invalid(`${at}.${key}`, `send ${form}, from the first date to the second, or ${opposite}.`);
 }
 
 const unitForm = /^(minute|hour|day|month|year)s?$/i;

@@ -63,7 +63,7 @@ function readPartUnit(part: unknown, field: string, { name, allWith }: GroupPosi
   if (period !== undefined && word === part)
     return invalid(
       name,
-      `parts are ${dateParts.join(', ')}. For each ${period.toLowerCase()} of each year, send ${allWith({ field, bucket: period })}.`,
+      `no part '${period}'. For each ${period.toLowerCase()}, send ${allWith({ field, bucket: period })}.`,
     );
   return readUnit(word, dateParts, `${name}.part`);
 }

@@ -397,7 +397,7 @@ describe('several meanings, or no meaning', () => {
     ],
     [
       { measures: { x: { avg: { days: ['placed_at', 'shipped_at'] } } } },
-      'send {"difference":["placed_at","shipped_at"],"unit":"day"} for',
+      'send {"difference":["placed_at","shipped_at"],"unit":"day"}, from the first',
     ],
     [
       { measures: r, filters: { field: 'total', operator: '<', valueField: 'fee' } },
