@@ -18,8 +18,7 @@ import { checkDistinct, checkReserved, chooseTables, readCurrentTables } from '.
 import { addQueries } from './model/queries.ts';
 import type { Model } from './model/types.ts';
 import { aggregate } from './operations/aggregate.ts';
-import type { Operations } from './operations/call.ts';
-import { momentOf } from './operations/call.ts';
+import { momentOf, type Operations } from './operations/call.ts';
 import { type ExplainRequests, explain } from './operations/explain.ts';
 import { createUnscopedCollection } from './operations/internal.ts';
 import { inverseOf } from './operations/inverse.ts';

@@ -117,12 +117,12 @@ function withPrevious(given: unknown, found: Found): unknown {
   }
   const [[word = '', of] = [], ...others] = Object.entries(given);
   const folded = foldName(word);
-  const { isPercent, count } = readChange(others) ?? { isPercent: undefined, count: 1 };
+  const changed = readChange(others);
   const isChange = change.test(folded) || growth.test(folded);
-  if (isPercent !== undefined && isChange && typeof of === 'string' && Object.hasOwn(measures, of)) {
+  if (changed && isChange && typeof of === 'string' && Object.hasOwn(measures, of)) {
     const difference = { minus: [of, `previous ${of}`] };
-    periods.add(count);
-    return isPercent || growth.test(folded) ? { ratio: [difference, `previous ${of}`] } : difference;
+    periods.add(changed.count);
+    return changed.isPercent || growth.test(folded) ? { ratio: [difference, `previous ${of}`] } : difference;
   }
   return Object.fromEntries(
     Object.entries(given).map(([key, each]) => [key, key === 'where' ? each : withPrevious(each, found)]),

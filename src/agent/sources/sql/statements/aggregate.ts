@@ -82,8 +82,8 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   // A sum and an average share columns, which SQLite and MariaDB would compute twice.
   const figures = [...new Set(aggregates.flatMap((aggregate) => aggregate.columns))];
   const placed = aggregates.map(({ columns: own, read }) => ({ read, at: own.map((each) => figures.indexOf(each)) }));
-  // A group has one row of these figures. SQLite needs no more, and would not search them by an index.
   const counts = ranks.flatMap((rank) => (rank && !rank.place ? rank.count : []));
+  // A group has one row of these figures. SQLite needs no more, and would not search them by an index.
   const by = [...keys.map((key) => key.by), ...counts, ...(dialect === 'sqlite' ? [] : figureColumns)];
   const tables = by.length ? `${from.sql} group by ${by.join(', ')}` : from.sql;
   const merged = keys.length > 0 ? group.merged : undefined;

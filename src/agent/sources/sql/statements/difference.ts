@@ -38,7 +38,7 @@ export function writeDifference(
     case 'postgres': {
       const [start, end] = [from, to].map((date) => toUtc(date, dialect)) as [Fragment, Fragment];
       const elapsed = fragment`extract(epoch from (${end} - ${start}))::numeric`;
-      // The divisor decides how fine a quotient is that is rounded once more.
+      // The quotient has at least as many decimals as the divisor. With ten, it would be rounded twice.
       return { ...fragment`round(${elapsed} / ${seconds}.${'0'.repeat(16)}, ${SCALE})`, scale: 0 };
     }
     case 'mysql': {
