@@ -81,6 +81,30 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
     expect(rows.map((row) => row.map(Number))).toEqual(expected);
   });
 
+  test.each([
+    ['GreaterThan', 8, '>'],
+    ['Equal', 1, '='],
+  ] as const)('the database leaves out groups by their number of records: %s %d', async (operator, value, sign) => {
+    const having = { measure: 'n', operator, value } as const;
+    const sort = [{ measure: 'n', ascending: false }, { group: 0 }] as const;
+    const request = { measures: { n: { count: true }, sum: { sum: 'total' } }, groups: ['customer_id'], sort } as const;
+    const all = await ask({ ...request, having }).then(
+      (rows) => rows.map((row) => row.map(Number)),
+      ({ message }: Error) => message,
+    );
+    const expected = await sql(
+      `select customer_id, count(*) as n, sum(total) as s from orders group by customer_id having count(*) ${sign} ${value} order by 2 desc, 1`,
+    );
+    expect(expected.length).toBeGreaterThan(0);
+    expect(all).toEqual(expected.slice(0, 100));
+  });
+
+  test('a share needs all groups, which are too many', async () => {
+    const request = { measures: { n: { count: true }, part: { share: 'n' } }, groups: ['customer_id'] } as const;
+    const having = { measure: 'n', operator: 'GreaterThan', value: 8 } as const;
+    await expect(ask({ ...request, having })).rejects.toThrow('more than 100000 groups');
+  });
+
   test('groups by an inner group, whose case the database may ignore', async () => {
     const over = { groups: ['customer_id', 'city'], measures: { n: { count: true } } } as const;
     const rows = await ask({ measures: { pairs: { count: true }, mean: { avg: 'n' } }, groups: ['city'], over });

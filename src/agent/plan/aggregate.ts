@@ -1,6 +1,7 @@
 // Plans an aggregate as one statement for its base measures, and what is done with the groups afterwards. The order is
 // total, which makes results the same on every database.
 import { fail } from '../../core/errors.ts';
+import type { Operator } from '../../core/filter.ts';
 import { always, and, not } from '../lower/simplify.ts';
 import type { Collection, Column, Relation, Through } from '../model/types.ts';
 import type { AggregateQuery } from '../resolve/aggregate.ts';
@@ -11,7 +12,7 @@ import type { BaseMeasure } from '../resolve/resolved-measures.ts';
 import type { CollectionView } from '../resolve/visibility.ts';
 import { comparedColumn, fieldPaths, mapPaths } from '../sources/aggregate/expression.ts';
 import type { Source } from '../sources/source.ts';
-import type { GroupOrder, SourceColumn } from '../sources/statement.ts';
+import type { CountBound, GroupOrder, SourceColumn } from '../sources/statement.ts';
 import { type Planner, planCrossSource } from './cross-source.ts';
 import { planParameters, refuseParameters } from './queries.ts';
 import { planJoins } from './read.ts';
@@ -113,6 +114,7 @@ export function planAggregate(
       limit: isPaged ? query.limit + 1 : GROUPS_LIMIT + 1,
       ...(isPaged && query.skip > 0 && { skip: query.skip }),
       ...(merged && { merged }),
+      ...planBounds(query, figures),
     },
   };
 }
@@ -263,10 +265,33 @@ function toForeign(relation: Relation, { foreign }: Through): Relation {
   return known;
 }
 
+/** Whether no group is needed for the figures of others, or to hide them. */
+function areSeparate({ measures, includeEmpty, readsAll }: AggregateQuery): boolean {
+  if (includeEmpty || readsAll) return false;
+  return measures.every(({ kind }) => kind === 'base' || kind === 'computed' || kind === 'constant');
+}
+
+/** The conditions of `having` on counts. Without them, a source returns all groups, and too many are refused. */
+function planBounds(query: AggregateQuery, figures: readonly (number | undefined)[]): Pick<GroupSelect, 'bounds'> {
+  const { having, measures } = query;
+  if (!areSeparate(query)) return {};
+  const bounds = (having.op === 'and' ? having.of : [having]).flatMap((test): CountBound[] => {
+    if (test.op !== 'test' || !isBound(test.is) || !isWhole(test.value)) return [];
+    const measure = measures[Number(test.path.id)]!;
+    const isCount = measure.kind === 'base' && !measure.many && /^Count/.test(measure.operation);
+    return isCount ? [{ measure: figures[Number(test.path.id)]!, is: test.is, value: test.value }] : [];
+  });
+  return bounds.length > 0 ? { bounds } : {};
+}
+
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+const isBound = (is: Operator): is is CountBound['is'] => is === 'Equal' || /^(Less|Greater)Than(OrEqual)?$/.test(is);
+
 /** Whether a page of groups depends on base measures only, each in a form that a statement can order by. */
-function isOrderedBySource({ measures, having, order, top, includeEmpty, readsAll }: AggregateQuery): boolean {
-  if (having.op !== 'always' || top || includeEmpty || readsAll) return false;
-  if (measures.some(({ kind }) => kind !== 'base' && kind !== 'computed' && kind !== 'constant')) return false;
+function isOrderedBySource(query: AggregateQuery): boolean {
+  const { measures, having, order, top } = query;
+  if (having.op !== 'always' || top || !areSeparate(query)) return false;
   return order.every(({ by, index }) => {
     if (by === 'group') return true;
     const measure = measures[index]!;

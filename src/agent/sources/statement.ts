@@ -281,6 +281,17 @@ export interface GroupSelect extends CountSelect {
    * are indexes of `groups`. The other values are null then. There is no order, and the limit is of tallies.
    */
   readonly merged?: readonly number[];
+  /** The source may leave out groups that do not meet these. */
+  readonly bounds?: readonly CountBound[];
+}
+
+/** A condition on the number that a measure counts. */
+export interface CountBound {
+  /** The index of a Count or CountDistinct. */
+  readonly measure: number;
+  readonly is: 'Equal' | 'LessThan' | 'LessThanOrEqual' | 'GreaterThan' | 'GreaterThanOrEqual';
+  /** Whole. */
+  readonly value: number;
 }
 
 export interface GroupOrder {

@@ -48,7 +48,10 @@ export interface Codec {
   readonly inexact?: true;
   /** The order of texts of this type, where it overrides the column's collation. */
   readonly collation?: Collation;
-  /** SQLite: the number of decimals in the declared type; absent if it declares no decimals. */
+  /**
+   * The number of decimals in the declared type. SQLite: absent if it declares no decimals. PostgreSQL: absent for more
+   * than 15 digits in all.
+   */
   readonly scale?: number;
   /** SQLite: how the column stores instants. Columns of one form compare directly. */
   readonly form?: string;

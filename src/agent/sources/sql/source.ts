@@ -38,6 +38,7 @@ import { readSqliteFacts, readSqliteVersion } from './sqlite/introspect.ts';
 import { needsBigIntegers } from './sqlite/types.ts';
 import { buildGroup } from './statements/aggregate.ts';
 import { readCuts } from './statements/cut.ts';
+import { needsExact } from './statements/doubles.ts';
 import { prependQueries, type SqlQuery } from './statements/query.ts';
 import { bindValues, buildCount, type Statement, type StatementContext } from './statements/read.ts';
 import { buildSelect } from './statements/select.ts';
@@ -83,15 +84,27 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
   const queries = new Map<string, SqlQuery>();
   const context = { dialect, knex: builder, shapes: createShapes(dialect, codecOf), placeOf, queries };
   const texts = createStatementCache(context);
+  const overflows = (error: unknown): boolean =>
+    dialect === 'sqlite' && error instanceof Error && /^integer overflow/.test(error.message);
   const read = async <T = Row>(
     runner: Pick<Driver, 'run'>,
     select: Select | CountSelect | GroupSelect,
     options: ReadOptions,
   ): Promise<T[]> => {
-    const values: unknown[] = [];
-    const text = texts.find(select, values);
-    options.watch?.(text.prepared.sql);
-    return (await runDecoded(runner, text, bindValues(text.binds, values), options)) as T[];
+    const run = async (exact: boolean): Promise<readonly unknown[]> => {
+      const values: unknown[] = [];
+      const text = texts.find(select, values, exact);
+      if (text.needsExact) return run(true);
+      options.watch?.(text.prepared.sql);
+      try {
+        return await runDecoded(runner, text, bindValues(text.binds, values), options);
+      } catch (error) {
+        if (exact || (error !== needsExact && !overflows(error))) throw error;
+        text.needsExact = true;
+        return run(true);
+      }
+    };
+    return (await run(false)) as T[];
   };
   /** Translates an error, and logs failures that need the operator. */
   const translateFailure = (error: unknown, { table }: { readonly table: string }): unknown => {
@@ -167,8 +180,7 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
     count: async (select: CountSelect, options: ReadOptions) => Number((await answer(select, options))[0]?.[0] ?? 0),
     aggregate: (group, options) =>
       read<Tally>(driver, group, options).catch((error: unknown) => {
-        const overflows = dialect === 'sqlite' && error instanceof Error && /^integer overflow/.test(error.message);
-        throw overflows || error === inexactHere ? inexactHere : translateFailure(error, group);
+        throw overflows(error) || error === inexactHere ? inexactHere : translateFailure(error, group);
       }),
     writing: createWriting({
       driver,
@@ -220,6 +232,8 @@ function openDriver(address: Address, { observe, clock, sqlite = 'auto' }: SqlSo
 interface CachedStatement {
   /** Replaced when a value first needs 64-bit integers. Calls under way keep theirs. */
   prepared: Prepared;
+  /** Set when a figure of doubles was not exact. */
+  needsExact?: true;
   readonly binds: readonly Bind[];
   /** Converts the driver's rows to canonical ones, possibly in place, or to groups. */
   readonly decode: (rows: Row[]) => readonly unknown[] | Promise<readonly unknown[]>;
@@ -240,12 +254,12 @@ function createStatementCache(
   let count = 0;
   return {
     /** Appends the statement's values to `values`. */
-    find(statement: Select | CountSelect | GroupSelect, values: unknown[]): CachedStatement {
+    find(statement: Select | CountSelect | GroupSelect, values: unknown[], exact = false): CachedStatement {
       const { parameters = [] } = statement;
-      const key = shapes.key(statement, values) + (parameters.length ? 'P' : '');
+      const key = shapes.key(statement, values) + (parameters.length ? 'P' : '') + (exact ? 'E' : '');
       let text = cached.get(key);
       if (text) cached.delete(key);
-      else text = build(statement, values.length);
+      else text = build(statement, values.length, exact);
       values.push(...parameters);
       // Reinserted at the end: a Map iterates in insertion order, so the first entry is the least recently used.
       cached.set(key, text);
@@ -255,14 +269,14 @@ function createStatementCache(
     },
   };
 
-  function build(statement: Select | CountSelect | GroupSelect, first: number): CachedStatement {
+  function build(statement: Select | CountSelect | GroupSelect, first: number, exact: boolean): CachedStatement {
     const used = new Map<string, SqlQuery>();
     const placeOf: StatementContext['placeOf'] = (table) => {
       const query = given.queries.get(table);
       if (query) used.set(table, query);
       return given.placeOf(table);
     };
-    const context = { ...given, placeOf };
+    const context = { ...given, placeOf, exact };
     const text = (
       built: Statement,
       decode: CachedStatement['decode'],

@@ -40,6 +40,8 @@ export function postgresCodec(type: PostgresType, declared?: string): Codec {
     return array(element.read ? unknown : element, type.element);
   }
   if (declared && /^character varying\(\d{1,3}\)$/.test(declared)) return shortText;
+  const [, digits, scale = '0'] = /^numeric\((\d+),(\d+)\)$/.exec(declared ?? '') ?? [];
+  if (Number(digits) <= 15) return { ...numeric, scale: Number(scale) };
   return codecs[type.name] ?? unknown;
 }
 
@@ -186,8 +188,8 @@ const units = (column: string): string =>
 const shortText = text('text');
 
 const codecs: Readonly<Record<string, Codec>> = {
-  int2: integer,
-  int4: integer,
+  int2: { ...integer, scale: 0 },
+  int4: { ...integer, scale: 0 },
   int8: integer,
   oid: { ...integer, summed: (column) => `${column}::bigint` },
   numeric,

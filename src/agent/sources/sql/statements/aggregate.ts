@@ -6,11 +6,11 @@ import { fail } from '../../../../core/errors.ts';
 import { mapInTurns } from '../../../../core/limit/in-turns.ts';
 import { createTurns } from '../../../../core/limit/turns.ts';
 import { pageTallies } from '../../aggregate.ts';
-import type { Expression, GroupKey, GroupSelect, Path, RelatedRows, Tally } from '../../statement.ts';
+import type { Expression, GroupKey, GroupSelect, Measure, Path, RelatedRows, Tally } from '../../statement.ts';
 import type { Codec, Dialect } from '../codec.ts';
 import { type ExpressionContext, writeNumber } from './expression.ts';
-import { type Fragment, fragment, plain } from './fragment.ts';
-import { bytewise, isSqliteDecimalSum, type Ranked, type WrittenAggregate, writeMeasure } from './measure.ts';
+import { type Fragment, fragment, plain, requireWhole } from './fragment.ts';
+import { bytewise, isOfDoubles, type Ranked, summedScale, type WrittenAggregate, writeMeasure } from './measure.ts';
 import { writeMerged } from './merged.ts';
 import { writePeriod, writeStart } from './period.ts';
 import {
@@ -18,7 +18,6 @@ import {
   isNullable,
   placeholdersOf,
   type Root,
-  requireWhole,
   type SqlWriter,
   type Statement,
   type StatementContext,
@@ -35,7 +34,7 @@ interface GroupStatement extends Statement {
 }
 
 export function buildGroup(group: GroupSelect, context: StatementContext): GroupStatement {
-  const { dialect } = context;
+  const { dialect, exact = false } = context;
   const { measures, groups } = group;
   const writer = createSqlWriter(context);
   const root = writer.root(group.table);
@@ -44,8 +43,9 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   const column = (path: Path) => writer.column(root, path);
   const codecOf = (path: Path): Codec => context.shapes.facts(path, group.table).codec;
   const expressions: ExpressionContext = { dialect, column, codecOf, nextValue: writer.nextValue };
-  const isRanked = measures.some(({ operation }) => operation === 'Percentile');
-  const rows = new RowValues(isRanked || needsRows(group, expressions), writer, dialect);
+  const isRanked = (measure: Measure) =>
+    measure.operation === 'Percentile' && (exact || !isOfDoubles(measure, expressions));
+  const rows = new RowValues(measures.some(isRanked) || needsRows(group, expressions, exact), writer, dialect);
   // In the order in which the shape collects values: the measures, then the groups.
   const figureJoins: Fragment[] = [];
   const figureColumns: string[] = [];
@@ -59,16 +59,14 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
       return { written: { aggregate: () => aggregate }, reference: undefined };
     }
     const condition = measure.where && writer.where(root, measure.where);
-    const written = writeMeasure(measure, { ...expressions, where: condition });
+    const written = writeMeasure(measure, { ...expressions, where: condition, exact });
     return { written, reference: written.value && rows.add(written.value) };
   });
   const related = createRelatedJoins(writer, root, context);
   const keys = groups.map((key) =>
     key.related ? related.add(key, key.related, rows) : writeKey(key, expressions, rows),
   );
-  const ranks = values.map(({ reference }, at) =>
-    measures[at]!.operation === 'Percentile' ? rows.rank(reference!, keys) : undefined,
-  );
+  const ranks = values.map(({ reference }, at) => (isRanked(measures[at]!) ? rows.rank(reference!, keys) : undefined));
   const aggregates = values.map(({ written, reference }, at) => written.aggregate(reference ?? '*', ranks[at]));
   const sortsHere = needsSort(group, aggregates);
   const list = [
@@ -83,9 +81,11 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   const figures = [...new Set(aggregates.flatMap((aggregate) => aggregate.columns))];
   const placed = aggregates.map(({ columns: own, read }) => ({ read, at: own.map((each) => figures.indexOf(each)) }));
   const counts = ranks.flatMap((rank) => (rank && !rank.place ? rank.count : []));
-  // A group has one row of these figures. SQLite needs no more, and would not search them by an index.
-  const by = [...keys.map((key) => key.by), ...counts, ...(dialect === 'sqlite' ? [] : figureColumns)];
-  const tables = by.length ? `${from.sql} group by ${by.join(', ')}` : from.sql;
+  // A group with figures of related rows is one record, which has one row of these figures. Where there are no others, nothing
+  // is grouped. SQLite needs no more than the keys, and would not search the figures by an index.
+  const isGrouped = measures.length === 0 || measures.some(({ related }) => !related);
+  const by = isGrouped ? [...keys.map((key) => key.by), ...counts, ...(dialect === 'sqlite' ? [] : figureColumns)] : [];
+  const tables = by.length ? `${from.sql} group by ${by.join(', ')}${having(group, aggregates)}` : from.sql;
   const merged = keys.length > 0 ? group.merged : undefined;
   const shown = merged?.map((at) => keys[at]!) ?? keys;
   const columns = [...figures, ...shown.map((key) => key.shown)];
@@ -127,14 +127,26 @@ function failTooManyGroups(): never {
 }
 
 /** Whether values of rows have parameters, or are too long to be written several times. */
-function needsRows({ measures, groups }: GroupSelect, context: ExpressionContext): boolean {
+function needsRows({ measures, groups }: GroupSelect, context: ExpressionContext, exact: boolean): boolean {
   const isLong = (of: Expression) => of.op !== 'field';
-  if (measures.some(({ operation, of, related }) => !related && isSqliteDecimalSum(operation, of, context)))
-    return true;
+  const sumsDecimals = measures.some(
+    ({ operation, of, related }) => !related && summedScale(operation, of, context) > 0,
+  );
+  // By the index of a number, such as a foreign key, SQLite would read the rows in random order: twice the time.
+  if (sumsDecimals && (exact || groups.some(({ path, by }) => !by && path.field.type === 'Number'))) return true;
   return (
     measures.some(({ where, of, related }) => where || (of && !related && isLong(of))) ||
     groups.some(({ by }) => by?.kind === 'ranges')
   );
+}
+
+const signs = { Equal: '=', LessThan: '<', LessThanOrEqual: '<=', GreaterThan: '>', GreaterThanOrEqual: '>=' } as const;
+
+function having({ bounds = [] }: GroupSelect, aggregates: readonly WrittenAggregate[]): string {
+  const tests = bounds.map(
+    ({ measure, is, value }) => `${aggregates[measure]!.columns[0]} ${signs[is]} ${requireWhole(value)}`,
+  );
+  return tests.length > 0 ? ` having ${tests.join(' and ')}` : '';
 }
 
 /** In SQL, ascending. */

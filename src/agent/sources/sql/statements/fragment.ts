@@ -22,3 +22,9 @@ export function fragment(texts: TemplateStringsArray, ...parts: readonly (string
 }
 
 export const plain = (sql: string): Fragment => ({ sql, binds: [] });
+
+/** A number that is part of the SQL. Throws for others. */
+export function requireWhole(value: number): number {
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`not a whole number: ${value}`);
+  return value;
+}

@@ -1,12 +1,13 @@
 // The SQL of measures: the value of each row, the aggregates over it, and how their results become figures.
 //
-// SQLite cannot sum large integers or decimals exactly. Integers are summed in halves of 32 bits, and decimals as
-// integers of their smallest unit; this module combines them.
+// SQLite cannot sum large integers or decimals exactly. Integers are summed in halves of 32 bits, and decimals as doubles
+// (doubles.ts) or as integers of their smallest unit; this module combines them.
 import { interpolate, positionOf, sumFigure, toFigure } from '../../aggregate.ts';
 import type { Expression, Figure, Measure } from '../../statement.ts';
 import { addDecimals, type Decimal, readDecimal, roundDouble, toFraction } from '../../values/decimal.ts';
 import { type Codec, type Dialect, notFinite } from '../codec.ts';
 import { needsBigIntegers } from '../sqlite/types.ts';
+import { needsExact, percentileOfDoubles, sumOfDoubles } from './doubles.ts';
 import { writeExact } from './exact.ts';
 import { type ExpressionContext, isNumber, writeValue } from './expression.ts';
 import { type Fragment, fragment, plain } from './fragment.ts';
@@ -36,6 +37,8 @@ export interface WrittenAggregate {
 interface MeasureContext extends ExpressionContext {
   /** The condition of the measure. */
   readonly where: Fragment | undefined;
+  /** Whether the database computes nothing with doubles (doubles.ts). */
+  readonly exact: boolean;
 }
 
 export function writeMeasure(measure: Measure, context: MeasureContext): WrittenMeasure {
@@ -152,8 +155,23 @@ function readNumber([value, storage]: readonly unknown[], scale: number): Figure
 
 const ofUnits = (value: unknown): Decimal => ({ units: integer(value), scale: 0 });
 
-function percentile({ fraction }: Measure, of: Expression, context: MeasureContext, when: When): WrittenMeasure {
+/** Whether PostgreSQL sorts the values of a column as doubles, which have all their digits. */
+export function isOfDoubles({ operation, of }: Measure, { dialect, codecOf }: ExpressionContext): boolean {
+  return (
+    dialect === 'postgres' && operation === 'Percentile' && of?.op === 'field' && codecOf(of.path).scale !== undefined
+  );
+}
+
+function percentile(measure: Measure, of: Expression, context: MeasureContext, when: When): WrittenMeasure {
   const { dialect } = context;
+  const { fraction } = measure;
+  if (of.op === 'field' && !context.exact && isOfDoubles(measure, context)) {
+    const { scale } = context.codecOf(of.path);
+    return {
+      value: when(plain(context.column(of.path))),
+      aggregate: (value) => percentileOfDoubles(fraction!, value, scale!),
+    };
+  }
   const number = writeExact(of, context);
   const { units, scale } = fraction!;
   const divide = dialect === 'mysql' ? 'div' : '/';
@@ -214,43 +232,59 @@ function sum(operation: 'Sum' | 'Avg', of: Expression, context: MeasureContext, 
   };
 }
 
-/** Whether SQLite sums a column of decimals, each as an integer of its smallest unit. */
-export function isSqliteDecimalSum(
+/** The declared number of decimals of a column that SQLite sums; otherwise 0. */
+export function summedScale(
   operation: Measure['operation'],
   of: Expression | undefined,
   { dialect, codecOf }: Pick<ExpressionContext, 'dialect' | 'codecOf'>,
-): boolean {
+): number {
   const isSum = dialect === 'sqlite' && (operation === 'Sum' || operation === 'Avg');
-  return isSum && of?.op === 'field' && (codecOf(of.path).scale ?? 0) > 0;
+  return isSum && of?.op === 'field' ? (codecOf(of.path).scale ?? 0) : 0;
 }
 
-/** Selects the number of values, the halves of the sum of whole ones, and the sum of the rest. */
 function sqliteSum(operation: 'Sum' | 'Avg', of: Expression, context: MeasureContext, when: When): WrittenMeasure {
-  const number = isSqliteDecimalSum(operation, of, context) || of.op !== 'field' ? writeExact(of, context) : undefined;
+  const decimals = summedScale(operation, of, context);
+  const column = of.op === 'field' ? plain(context.column(of.path)) : undefined;
+  if (decimals > 0 && column && !context.exact)
+    return { value: when(column), aggregate: (value) => sumOfDoubles(operation, value, decimals) };
+  const number = decimals > 0 || !column ? writeExact(of, context) : undefined;
   const scale = number?.scale ?? 0;
+  const sum = context.exact || number?.inexact ? sumInHalves : sumOfIntegers;
+  return { value: when(number ?? column!), aggregate: (value) => sum(operation, value, scale) };
+}
+
+/** Overflows beyond 64 bits, and needs `exact` if a value is a double. */
+function sumOfIntegers(operation: 'Sum' | 'Avg', value: string, scale: number): WrittenAggregate {
   return {
-    value: when(number ?? plain(of.op === 'field' ? context.column(of.path) : '')),
-    aggregate(value) {
-      const isWhole = `typeof(${value}) = 'integer'`;
-      return {
-        columns: [
-          `count(${value})`,
-          `sum(case when ${isWhole} then ${value} >> 32 end)`,
-          `sum(case when ${isWhole} then ${value} & 4294967295 end)`,
-          `sum(case when ${isWhole} then null else cast(${value} as real) end)`,
-        ],
-        order: undefined,
-        read: ([count, high, low, rough]) => {
-          let total: Decimal | undefined = { units: joinHalves(high, low), scale };
-          if (rough !== null) {
-            const special = notFinite(rough);
-            if (special !== null) return special;
-            const rounded = roundDouble(Number(rough));
-            total = rounded && addDecimals(total, { ...rounded, scale: rounded.scale + scale });
-          }
-          return sumFigure({ operation }, total, Number(count));
-        },
-      };
+    columns: [`count(${value})`, `sum(${value})`, `typeof(sum(${value}))`],
+    order: undefined,
+    read: ([count, total, storage]) => {
+      if (storage === 'real') throw needsExact;
+      return sumFigure({ operation }, { units: integer(total), scale }, Number(count));
+    },
+  };
+}
+
+/** The number of values, the halves of the sum of whole ones, and the sum of the rest. */
+function sumInHalves(operation: 'Sum' | 'Avg', value: string, scale: number): WrittenAggregate {
+  const isWhole = `typeof(${value}) = 'integer'`;
+  return {
+    columns: [
+      `count(${value})`,
+      `sum(case when ${isWhole} then ${value} >> 32 end)`,
+      `sum(case when ${isWhole} then ${value} & 4294967295 end)`,
+      `sum(case when ${isWhole} then null else cast(${value} as real) end)`,
+    ],
+    order: undefined,
+    read: ([count, high, low, rough]) => {
+      let total: Decimal | undefined = { units: joinHalves(high, low), scale };
+      if (rough !== null) {
+        const special = notFinite(rough);
+        if (special !== null) return special;
+        const rounded = roundDouble(Number(rough));
+        total = rounded && addDecimals(total, { ...rounded, scale: rounded.scale + scale });
+      }
+      return sumFigure({ operation }, total, Number(count));
     },
   };
 }

@@ -19,6 +19,7 @@ import type {
 import type { Dialect } from '../codec.ts';
 import type { TableLocation } from '../introspection/introspect.ts';
 import { writeComparison } from './comparison.ts';
+import { requireWhole } from './fragment.ts';
 import { guarded, keepGuards, mayFail, writeAll } from './guard.ts';
 import { afterForm, collectVias } from './order.ts';
 import { boundValue, type Shapes } from './shape.ts';
@@ -36,6 +37,8 @@ export interface StatementContext {
   readonly shapes: Shapes;
   /** The schema and name of a table in the database. */
   readonly placeOf: (table: string) => TableLocation;
+  /** Whether the database computes no figure with doubles (doubles.ts). */
+  readonly exact?: boolean;
 }
 
 /** The parameters, in the order of the text. */
@@ -388,11 +391,6 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
 
 export function isNullable(path: Path): boolean {
   return path.via.length > 0 || path.field.nullable;
-}
-
-export function requireWhole(value: number): number {
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`not a number of rows: ${value}`);
-  return value;
 }
 
 function failMissingJoin(via: string): never {

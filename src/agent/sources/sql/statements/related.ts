@@ -45,6 +45,7 @@ export function writeRelatedMeasure(
     codecOf: (path: Path) => shapes.facts(path, collection.table).codec,
     nextValue: writer.nextValue,
     where: undefined,
+    exact: context.exact ?? false,
   });
   const keyNames = keys.map((_, at) => name(`k${at}`));
   const values = [

@@ -1,15 +1,16 @@
 // Builds the SQL of Select: one statement for a page, also where it is read in two parts (order.ts).
+
 import type { DescribedReference } from '../../described.ts';
 import type { Order, Path, Select } from '../../statement.ts';
 import type { Dialect } from '../codec.ts';
 import { writeCut } from './cut.ts';
+import { requireWhole } from './fragment.ts';
 import { latePage, mayBeNull, orderOf, pageParts } from './order.ts';
 import {
   createSqlWriter,
   from,
   placeholdersOf,
   type Root,
-  requireWhole,
   type SqlWriter,
   type Statement,
   type StatementContext,
