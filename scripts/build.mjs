@@ -1,17 +1,7 @@
 // Writes dist/: the bundled code (bundle.mjs) and the declarations that the entry points reach. With --if-stale it does nothing if dist is
 // newer than every input, so a second `npm start` starts at once. A packed install has no src/ and builds nothing.
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -29,7 +19,7 @@ const newest = (path) => {
   return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 };
 const inputs = [
-  ...['src', 'examples/demo-shop', 'eval/kit', 'scripts/build.mjs', 'scripts/bundle.mjs'],
+  ...['src', 'examples/demo-shop', 'eval/kit', 'scripts/build.mjs', 'scripts/bundle.mjs', 'scripts/declarations.mjs'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
 ].map((name) => join(root, name));
 const startedAt = new Date();
@@ -44,52 +34,14 @@ const run = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.j
 if (run.status !== 0) process.exit(run.status ?? 1);
 
 const { bundle, listPages } = await import('./bundle.mjs');
+const { writeDeclarations } = await import('./declarations.mjs');
 const written = await bundle({ root, outdir });
 for (const name of readdirSync(outdir, { recursive: true, encoding: 'utf8' }))
   if (/\.js(?:\.map)?$/.test(name) && !written.has(name)) rmSync(join(outdir, name));
-writeDeclarations();
+writeDeclarations({ root, outdir, typesdir });
 for (const page of listPages(root)) {
   mkdirSync(dirname(join(outdir, page)), { recursive: true });
   copyFileSync(join(root, 'src', page), join(outdir, page));
 }
 writeFileSync(stamp, '');
 utimesSync(stamp, startedAt, startedAt);
-
-/**
- * Users need the declarations that the entry points reach, a fifth of all. Comments stay in the modules that an entry
- * point exports from.
- */
-function writeDeclarations() {
-  for (const name of readdirSync(outdir, { recursive: true, encoding: 'utf8' }))
-    if (!name.startsWith('.types') && name.endsWith('.d.ts')) rmSync(join(outdir, name));
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const waiting = Object.values(exports).flatMap(({ types }) => (types ? [types.replace('./dist/', '')] : []));
-  const reached = new Set();
-  const exported = new Set(waiting);
-  const texts = new Map();
-  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    // Examples in comments import files that do not exist.
-    if (reached.has(name) || !existsSync(join(typesdir, name))) continue;
-    reached.add(name);
-    const text = readFileSync(join(typesdir, name), 'utf8');
-    for (const [, path] of text.matchAll(/(?:\bfrom|\bimport\(?)\s*['"](\.[^'"]+)\.[jt]s['"]/g))
-      waiting.push(join(dirname(name), `${path}.d.ts`));
-    for (const [, path] of exported.has(name) ? text.matchAll(/^export [^;]*? from '(\.[^']+)\.[jt]s'/gm) : [])
-      exported.add(join(dirname(name), `${path}.d.ts`));
-    texts.set(name, text);
-  }
-  for (const [name, text] of texts) {
-    mkdirSync(dirname(join(outdir, name)), { recursive: true });
-    writeFileSync(join(outdir, name), exported.has(name) ? withTwoSpaces(text) : withoutComments(text));
-  }
-}
-
-/** As in the sources; the compiler writes four. */
-function withTwoSpaces(text) {
-  return text.replace(/^(?: {4})+/gm, (spaces) => ' '.repeat(spaces.length / 2));
-}
-
-/** Nor with indentation, which nobody reads there. */
-function withoutComments(text) {
-  return text.replace(/^[ \t]*\/\*\*[\s\S]*?\*\/\n|^\/\/.*\n/gm, '').replace(/^ +/gm, '');
-}

@@ -38,7 +38,7 @@ import { readSqliteFacts, readSqliteVersion } from './sqlite/introspect.ts';
 import { needsBigIntegers } from './sqlite/types.ts';
 import { buildGroup } from './statements/aggregate.ts';
 import { readCuts } from './statements/cut.ts';
-import { needsExact } from './statements/doubles.ts';
+import { needsExact } from './statements/exact.ts';
 import { prependQueries, type SqlQuery } from './statements/query.ts';
 import { bindValues, buildCount, type Statement, type StatementContext } from './statements/read.ts';
 import { buildSelect } from './statements/select.ts';

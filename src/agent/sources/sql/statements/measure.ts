@@ -1,14 +1,13 @@
 // The SQL of measures: the value of each row, the aggregates over it, and how their results become figures.
 //
 // SQLite cannot sum large integers or decimals exactly. Integers are summed in halves of 32 bits, and decimals as doubles
-// (doubles.ts) or as integers of their smallest unit; this module combines them.
+// (exact.ts) or as integers of their smallest unit; this module combines them.
 import { interpolate, positionOf, sumFigure, toFigure } from '../../aggregate.ts';
 import type { Expression, Figure, Measure } from '../../statement.ts';
 import { addDecimals, type Decimal, readDecimal, roundDouble, toFraction } from '../../values/decimal.ts';
 import { type Codec, type Dialect, notFinite } from '../codec.ts';
 import { needsBigIntegers } from '../sqlite/types.ts';
-import { needsExact, percentileOfDoubles, sumOfDoubles } from './doubles.ts';
-import { writeExact } from './exact.ts';
+import { needsExact, percentileOfDoubles, sumOfDoubles, writeExact } from './exact.ts';
 import { type ExpressionContext, isNumber, writeValue } from './expression.ts';
 import { type Fragment, fragment, plain } from './fragment.ts';
 
@@ -37,7 +36,7 @@ export interface WrittenAggregate {
 interface MeasureContext extends ExpressionContext {
   /** The condition of the measure. */
   readonly where: Fragment | undefined;
-  /** Whether the database computes nothing with doubles (doubles.ts). */
+  /** Whether the database computes nothing with doubles (exact.ts). */
   readonly exact: boolean;
 }
 

@@ -37,7 +37,7 @@ export interface StatementContext {
   readonly shapes: Shapes;
   /** The schema and name of a table in the database. */
   readonly placeOf: (table: string) => TableLocation;
-  /** Whether the database computes no figure with doubles (doubles.ts). */
+  /** Whether the database computes no figure with doubles (exact.ts). */
   readonly exact?: boolean;
 }
 
