@@ -538,6 +538,33 @@ describe.each(subjects)('$name', ({ name, open }) => {
     });
   });
 
+  test('a square root has ten decimals, and is null for null and below zero', async () => {
+    const none = { sum: 'price', where: { field: 'price', operator: 'GreaterThan', value: 1000 } } as const;
+    expect(
+      await figures({
+        n: { count: true },
+        root: { sqrt: 'n' },
+        whole: { sqrt: { plus: ['n', 19] } },
+        part: { sqrt: { dividedBy: [1, 4] } },
+        large: { sqrt: { times: ['n', 6] } },
+        zero: { sqrt: { minus: ['n', 6] } },
+        'below zero': { sqrt: { minus: ['n', 7] } },
+        nothing: { sqrt: none },
+        twice: { times: [{ sqrt: 2 }, { sqrt: 2 }] },
+      }),
+    ).toEqual({
+      n: 6,
+      root: 2.4494897428,
+      whole: 5,
+      part: 0.5,
+      large: 6,
+      zero: 0,
+      'below zero': null,
+      nothing: null,
+      twice: 2,
+    });
+  });
+
   test('a computed measure can be a condition, an order and a change from the period before', async () => {
     const groups = [{ field: 'sold_at', bucket: 'Month' }] as const;
     expect(

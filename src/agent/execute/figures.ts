@@ -22,6 +22,7 @@ import {
   divideFractions,
   formatDecimal,
   multiplyFractions,
+  rootOfFraction,
   roundFraction,
   roundToDigits,
   toFraction,
@@ -151,7 +152,9 @@ async function compute({ operator, of }: ComputedMeasure, columnAt: ColumnAt, tu
 }
 
 function changeFigure(operator: MeasureOperator, figure: Figure): Figure {
-  if (figure === null || (operator !== 'abs' && operator !== 'round')) return figure;
+  if (figure === null || (operator !== 'abs' && operator !== 'round' && operator !== 'sqrt')) return figure;
+  if (operator === 'sqrt')
+    return typeof figure === 'object' ? rootOfFraction(figure) : figure === '-Infinity' ? null : figure;
   if (typeof figure !== 'object') return operator === 'abs' ? String(figure).replace('-', '') : figure;
   if (operator === 'round') return toFraction(roundFraction(figure, 0));
   return figure.over.units < 0n ? negative(figure) : figure;

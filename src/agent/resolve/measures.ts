@@ -184,7 +184,7 @@ function createResolver(
     isShown: boolean,
     home: Home,
   ): ResolvedMeasure {
-    const isOfOne = kind === 'abs' || kind === 'round';
+    const isOfOne = kind === 'abs' || kind === 'round' || kind === 'sqrt';
     const list = isOfOne ? [given] : Array.isArray(given) ? given : [];
     if (!isOfOne && (list.length < 2 || (list.length > 2 && !associative.has(kind))))
       invalid(`${at}.${kind}`, `takes two measures, by name or in place, or numbers: {"${kind}":["paid","all"]}.`);

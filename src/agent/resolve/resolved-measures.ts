@@ -1,6 +1,6 @@
 // Measures with names resolved, and what is known about their figures.
 import { fail } from '../../core/errors.ts';
-import { type ArithmeticOperator, arithmeticOperators } from '../../core/filter/expression.ts';
+import { arithmeticOperators } from '../../core/filter/expression.ts';
 import type { PlainFilter } from '../../core/filter.ts';
 import { suggestNames } from '../../core/suggestions.ts';
 import type { Column } from '../model/types.ts';
@@ -11,8 +11,8 @@ import { MAX_DECIMALS, quotientDecimals, scaleOf } from './expression.ts';
 import type { ToManySplit } from './filter.ts';
 
 /** What is computed from measures. */
-export const measureOperators = [...arithmeticOperators, 'abs', 'round', 'coalesce'] as const;
-export type MeasureOperator = ArithmeticOperator | 'abs' | 'round' | 'coalesce';
+export const measureOperators = [...arithmeticOperators, 'abs', 'round', 'sqrt', 'coalesce'] as const;
+export type MeasureOperator = (typeof measureOperators)[number];
 
 interface Named {
   readonly name: string;
@@ -52,7 +52,7 @@ interface ConstantMeasure extends Named {
 export interface ComputedMeasure extends Named {
   readonly kind: 'computed';
   readonly operator: MeasureOperator;
-  /** One for `abs` and `round`, otherwise at least two. */
+  /** One for `abs`, `round` and `sqrt`, otherwise at least two. */
   readonly of: readonly number[];
 }
 
@@ -107,7 +107,7 @@ export function scaleOfMeasure(measure: ResolvedMeasure): number {
 /** The decimals of what is computed from these measures. */
 export function computedDecimals(operator: MeasureOperator, parts: readonly ResolvedMeasure[]): number {
   const scales = parts.map(scaleOfMeasure);
-  if (operator === 'dividedBy') return quotientDecimals(...scales);
+  if (operator === 'dividedBy' || operator === 'sqrt') return quotientDecimals(...scales);
   if (operator === 'round') return 0;
   return operator === 'times'
     ? Math.min(

@@ -19,7 +19,8 @@ interface Within {
 /**
  * A figure of a group of records. `count: true` counts records; `count` of an expression counts its values that are not
  * null. `percentile` takes a number from 0 to 1 and interpolates. `ratio` divides two measures, named or in place;
- * `plus`, `minus`, `times`, `dividedBy`, `abs`, `round` and `coalesce` compute with measures and numbers. `share` is the
+ * `plus`, `minus`, `times`, `dividedBy`, `abs`, `round`, `sqrt` and `coalesce` compute with measures and numbers; the root
+ * of a negative number is null. `share` is the
  * part of the total over all groups, `running` the total up to the group, `movingAverage` the average of the `last`
  * groups, `rank` the place of the figure, 1 for the largest; these take a measure, named or in place. `per` names groups,
  * within which ranks and shares are. `metric` is one of the metrics of the collection. `F`: the names of fields; `W`: the
@@ -51,6 +52,7 @@ export type PlainMeasure<F extends string = string, W = PlainFilter> =
   | { readonly coalesce: readonly MeasureOperand<F, W>[] }
   | { readonly abs: MeasureOperand<F, W> }
   | { readonly round: MeasureOperand<F, W> }
+  | { readonly sqrt: MeasureOperand<F, W> }
   | (Within & ({ readonly rank: string | PlainMeasure<F, W> } | { readonly share: string | PlainMeasure<F, W> }))
   | { readonly running: string | PlainMeasure<F, W>; readonly last?: number }
   | { readonly movingAverage: string | PlainMeasure<F, W>; readonly last: number }

@@ -8,7 +8,7 @@ import { isObject, type JsonObject, type NameContext, parseIfJson, resolveField 
 import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
 import { readInfix } from './infix.ts';
-import { earlierName, failOnSpread } from './measure-calls.ts';
+import { earlierName, failOnMoving, failOnSpread } from './measure-calls.ts';
 import {
   isEveryRecord,
   toFraction,
@@ -102,7 +102,7 @@ function toFormula(
 /** These name measures, not fields. */
 const ofMeasures: ReadonlySet<string> = new Set([
   ...['ratio', 'share', 'running', 'movingAverage', 'rank'],
-  ...['plus', 'minus', 'times', 'dividedBy', 'abs', 'round', 'coalesce'],
+  ...['plus', 'minus', 'times', 'dividedBy', 'abs', 'round', 'sqrt', 'coalesce'],
 ]);
 const isArithmetic = (word: string): boolean => ofMeasures.has(word) && expressionWords.has(foldName(word));
 const symbols: Readonly<Record<string, string>> = { '+': 'plus', '-': 'minus', '*': 'times', '/': 'dividedBy' };
@@ -212,6 +212,7 @@ export function toMeasure(given: unknown, at: string, context: NameContext | und
   }
   if (!isObject(value)) return value;
   failOnSpread(value, at, context);
+  failOnMoving(value, at);
   const form = toOperationForm(value) ?? toKnownForm(value) ?? value;
   const measure: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(form)) {

@@ -110,6 +110,20 @@ export function compareFractions(a: Fraction, b: Fraction): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
+/** The square root, with an error below 10 to the power of -40. Null for a negative number. */
+export function rootOfFraction({ over: { units, scale }, under }: Fraction): Fraction | null {
+  if (units <= 0n) return units === 0n ? toFraction(zero) : null;
+  const square = (units * 10n ** 80n) / (under * 10n ** BigInt(scale));
+  // Newton's method falls from above to the whole part of the root.
+  let root = 1n << BigInt(Math.ceil(square.toString(2).length / 2));
+  for (let next = lower(root); next < root; next = lower(root)) root = next;
+  return { over: { units: root, scale: 0 }, under: 10n ** 40n };
+
+  function lower(above: bigint): bigint {
+    return (above + square / above) >> 1n;
+  }
+}
+
 /** Rounds half away from zero to this number of decimals. A decimal with fewer decimals stays as it is. */
 export function roundFraction({ over, under }: Fraction, decimals: number): Decimal {
   if (under === 1n && over.scale <= decimals) return over;

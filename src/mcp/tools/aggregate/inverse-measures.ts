@@ -22,7 +22,7 @@ export function invertMeasures(measures: PlainMeasures, inversion: PathInversion
 
 /** Whether the kind of measure names other measures, not fields. */
 const isOfMeasures = (kind: string): boolean =>
-  [...windows, 'ratio', 'plus', 'minus', 'times', 'dividedBy', 'abs', 'round', 'coalesce'].includes(kind);
+  [...windows, 'ratio', 'plus', 'minus', 'times', 'dividedBy', 'abs', 'round', 'sqrt', 'coalesce'].includes(kind);
 const windows: readonly string[] = ['share', 'running', 'movingAverage', 'rank'];
 
 type Parts = Readonly<Record<string, unknown>>;
