@@ -16,8 +16,8 @@ export function toExpression(given: unknown, context: NameContext | undefined, a
   if (part) return part;
   if (typeof value === 'string') return toArithmetic(value, context, at) ?? resolveField(value, context);
   if (!isObject(value)) return value as PlainExpression;
-  const between = toDifference(value) ?? toFromTo(value);
-  if (between) return toExpression(between, context);
+  const between = toDifference(value) ?? toFromTo(value) ?? toAge(value, context) ?? withNow(value, context);
+  if (between) return toExpression(between, context, at);
   failOnOrder(value, context, at);
   const expression: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
@@ -45,9 +45,12 @@ function toArithmetic(text: string, context: NameContext | undefined, at: string
   return invalid(at, `'${text}' can mean the field "${field}" or ${JSON.stringify(expression)}: send one.`);
 }
 
-/** `{"daysBetween": [from, to]}` */
+/** `{"daysBetween": [from, to]}`, or `{"minus": [to, from], "unit": "day"}` */
 function toDifference(value: JsonObject): JsonObject | undefined {
   const [[key, of] = ['', undefined], ...others] = Object.entries(value);
+  const isMinus = expressionWords.get(foldName(key))?.[0] === 'minus' && Array.isArray(of) && of.length === 2;
+  if (isMinus && others.length === 1 && others[0]![0] === 'unit')
+    return { difference: of.toReversed(), unit: value.unit };
   const unit = /^(minute|hour|day|month|year)s?(?:between|diff|difference)$/.exec(foldName(key))?.[1];
   return unit && others.length === 0 ? { difference: of, unit } : undefined;
 }
@@ -67,6 +70,35 @@ function toFromTo(value: JsonObject): JsonObject | undefined {
   const isWhole = from !== undefined && to !== undefined && Object.keys(rest).length === 0;
   return isWhole ? { difference: [from, to], ...(unit !== undefined && { unit }) } : undefined;
 }
+
+/** `{"age": "birth_date"}`, in whole years, unless a field has that name. */
+function toAge(value: JsonObject, context: NameContext | undefined): JsonObject | undefined {
+  const [[key = '', of] = [], ...others] = Object.entries(value);
+  const isAge = /^age(inyears)?$/.test(foldName(key)) && others.length === 0 && typeof of === 'string';
+  const field = isAge ? context?.names.field(context.collection, of) : undefined;
+  const isDate = field !== undefined && /^Date/.test(String(context?.names.type(context.collection, field)));
+  return isDate ? { difference: [field, 'now'], unit: 'year' } : undefined;
+}
+
+/** A list of two dates with `now` or `today` as the time of the call, unless a field has that name. Undefined without them. */
+function withNow(value: JsonObject, context: NameContext | undefined): JsonObject | undefined {
+  const [[key = '', list] = [], ...others] = Object.entries(value);
+  const isDifference = unitForm.test(key) || expressionWords.get(foldName(key))?.[0] === 'difference';
+  if (!context || !isDifference || !Array.isArray(list)) return undefined;
+  const { names, collection } = context;
+  const field = (each: unknown) => (typeof each === 'string' ? names.field(collection, each) : undefined);
+  const isNow = (each: unknown): boolean => {
+    const text = isObject(each) && Object.keys(each).length === 1 ? (each.value ?? each.now) : each;
+    return (nowForm.test(String(text)) || (isObject(each) && each.now === true)) && field(each) === undefined;
+  };
+  if (!list.some(isNow)) return undefined;
+  const types = list.map((each) => names.type(collection, field(each) ?? ''));
+  const now = names.moment.now()[types.includes('Dateonly') ? 'day' : 'instant'];
+  const dates = list.map((each) => (isNow(each) ? { value: now } : each));
+  return Object.fromEntries([[key, dates], ...others]);
+}
+
+const nowForm = /^(now|today|current_?(date|time|timestamp)|getdate)(\(\))?$/i;
 
 /**
  * `{"dateDiff": [one, other, "day"]}` or `{"days": [one, other]}`: some databases and spreadsheets take the later date

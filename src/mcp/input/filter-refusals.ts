@@ -95,6 +95,33 @@ export function failOnRelatedFigure(
   invalid(at, `a filter computes no figures of related records. Groups of groups do: send ${form}.`);
 }
 
+/** `{"some": "orders", "atLeast": 2}`: groups of the related records have their number. */
+export function failOnNumber(
+  path: string,
+  member: string,
+  value: JsonObject,
+  { at, context }: ConditionPosition,
+): void {
+  const least = value[member];
+  const isLeast = /^(atleast|min|minimum|mincount|morethan)$/.test(foldName(member)) && Number.isInteger(least);
+  const relation = context?.names.relation(context.collection, path);
+  if (!context || !isLeast || relation === undefined) return;
+  const { names, collection } = context;
+  const target = names.target(collection, relation);
+  const back = target && names.relation(target, collection);
+  if (!back) return;
+  const { where: filters } = value;
+  const operator = foldName(member) === 'morethan' ? 'GreaterThan' : 'GreaterThanOrEqual';
+  const form = JSON.stringify({
+    collectionName: target,
+    measures: { n: { count: true } },
+    groups: names.key(collection).map((key) => `${back}:${key}`),
+    ...(filters !== undefined && { filters }),
+    having: { measure: 'n', operator, value: least },
+  });
+  invalid(`${at}.${member}`, `a filter counts no records. For those with so many, call aggregate, and send ${form}.`);
+}
+
 /** Similar operators, otherwise the most common ones. */
 function suggestOperators(text: string): string[] {
   const near = text.length > 2 ? suggestNames(text, operators) : [];

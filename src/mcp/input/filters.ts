@@ -12,6 +12,7 @@ import {
   failOnDates,
   failOnFigure,
   failOnMember,
+  failOnNumber,
   failOnRelatedFigure,
   failUnknownOperator,
 } from './filter-refusals.ts';
@@ -156,7 +157,8 @@ function toComparison(value: JsonObject, position: FilterPosition): PlainFilter 
   const { operator: word, ...operands } = parts;
   const operator = findOperator(String(word)) ?? failUnknownOperator(word);
   failOnRelatedFigure(parts.expression, operator, operands.value, position);
-  const expression = 'expression' in parts ? toExpression(parts.expression, context) : undefined;
+  const expression =
+    'expression' in parts ? toExpression(parts.expression, context, `${position.at}.expression`) : undefined;
   const { expression: _given, ...operand } = operands;
   failOnDates(expression, operator, operand, position);
   return {
@@ -190,8 +192,10 @@ function toQuantified(value: JsonObject, position: FilterPosition): PlainFilter 
   const path = value[key] as string;
   const form = `send {"${quantifier}":"${path}","where":{"field":"status","operator":"Equal","value":"paid"}}.`;
   for (const each of keys)
-    if (each !== key && !['where', 'filter', 'filters', 'conditions'].includes(each))
+    if (each !== key && !['where', 'filter', 'filters', 'conditions'].includes(each)) {
+      failOnNumber(path, each, value, position);
       return invalid(`${at}.${each}`, form);
+    }
   const relationPath = context?.names.relation(context.collection, path);
   const to = context && relationPath !== undefined ? context.names.target(context.collection, relationPath) : undefined;
   const inner = keys.find((each) => each !== key);

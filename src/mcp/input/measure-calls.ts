@@ -3,6 +3,7 @@ import { fail } from '../../core/errors.ts';
 import { foldName, matchName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
 import { toExpression } from './expressions.ts';
+import { isWindow } from './measure-forms.ts';
 
 const before = /^(lag|previous|prior|previousperiod|previousvalue)$/;
 const change = /^(change|delta|diff|difference|absolutechange)$/;
@@ -55,7 +56,36 @@ export function repairEarlierPeriods(args: Record<string, unknown>, context: Nam
   fail('INVALID_ARGUMENT', { argument: 'measures', problem });
 }
 
-/** `{"stddev": "total"}`: databases differ in its meaning, and its root is not exact. */
+/** `{"difference": ["first", "last"], "unit": "day"}` of two measures: groups of groups compute with their dates. */
+export function failOnDifference(args: Record<string, unknown>): void {
+  const measures = parseIfJson(args.measures);
+  if (!isObject(measures) || args.over !== undefined || args.collectionName === undefined) return;
+  const isOfMeasures = (given: unknown): boolean =>
+    isObject(given) &&
+    Array.isArray(given.difference) &&
+    given.difference.every((each) => Object.hasOwn(measures, String(each)));
+  const entries = Object.entries(measures).map(([name, given]) => [name, parseIfJson(given)] as const);
+  const inner = entries.filter(([, given]) => !isOfMeasures(given));
+  const groups = Array.isArray(args.groups) ? args.groups.map(fieldOfGroup) : [];
+  if (inner.length === entries.length || groups.length === 0 || groups.includes(undefined)) return;
+  const { having, ...rest } = args;
+  const call = {
+    ...rest,
+    over: { groups, measures: Object.fromEntries(inner), ...(having !== undefined && { having }) },
+    groups,
+    measures: Object.fromEntries(entries.map(([name, given]) => [name, { max: isOfMeasures(given) ? given : name }])),
+  };
+  fail('INVALID_ARGUMENT', {
+    argument: 'measures',
+    problem: `only groups of groups compute with the dates of measures: send ${JSON.stringify(call)}.`,
+  });
+}
+
+/** The column of a group by the values of a field. */
+const fieldOfGroup = (group: unknown): unknown =>
+  isObject(group) && Object.keys(group).length === 1 ? group.field : typeof group === 'string' ? group : undefined;
+
+/** `{"stddev": "total"}`: in some databases of a sample, in others of all. */
 export function failOnSpread(measure: JsonObject, at: string, context: NameContext | undefined): void {
   const [[word = '', of] = [], ...others] = Object.entries(measure);
   const [, name, kind] =
@@ -69,11 +99,24 @@ export function failOnSpread(measure: JsonObject, at: string, context: NameConte
   ];
   const squares = { sum: { times: [field, field] }, ...where };
   const spread = { minus: [squares, { dividedBy: [{ times: [sum, sum] }, count] }] };
-  const isSample = !kind?.startsWith('pop');
-  const form = JSON.stringify({ dividedBy: [spread, isSample ? { minus: [count, 1] } : count] });
-  const what = name.startsWith('var') ? 'variance' : 'variance, whose square root it is';
-  const other = isSample ? ' Without minus 1, it is that of a population.' : '';
-  fail('INVALID_ARGUMENT', { argument: at, problem: `for the ${what}, send ${form}.${other}` });
+  const [ofSample, ofAll] = [{ minus: [count, 1] }, count].map((by) => {
+    const variance = { dividedBy: [spread, by] };
+    return JSON.stringify(name.startsWith('var') ? variance : { sqrt: variance });
+  });
+  const isOfAll = kind?.startsWith('pop');
+  const problem = kind
+    ? `send ${isOfAll ? ofAll : ofSample}.`
+    : `databases differ in its meaning: send ${ofSample} for a sample, or ${ofAll} for all.`;
+  fail('INVALID_ARGUMENT', { argument: at, problem });
+}
+
+/** `{"moving": "revenue", "window": 3}`: an average or a sum. */
+export function failOnMoving(measure: JsonObject, at: string): void {
+  const [[word = '', of] = [], [window = '', last] = [], ...others] = Object.entries(measure);
+  const isMoving = /^(moving|rolling|trailing)$/.test(foldName(word)) && others.length === 0;
+  if (!isMoving || !isWindow(window) || !Number.isInteger(last)) return;
+  const [average, sum] = ['movingAverage', 'running'].map((kind) => JSON.stringify({ [kind]: of, last }));
+  fail('INVALID_ARGUMENT', { argument: at, problem: `send ${average}, or ${sum} for the sum.` });
 }
 
 /** The measure of `{"lag": "revenue"}`, `{"lag": ["revenue", 12]}` or `{"previous": "revenue", "offset": 12}`. */

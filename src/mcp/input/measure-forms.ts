@@ -110,7 +110,7 @@ function toWindowForm(value: JsonObject): JsonObject | undefined {
   return { [kind]: of, ...form };
 }
 
-const isWindow = (word: string): boolean =>
+export const isWindow = (word: string): boolean =>
   /^(last|window|periods|size|n|rows|length|windowsize)$/.test(foldName(word));
 
 /** `{"movingAverage": "revenue", "window": 7}`, `{"rollingSum": ["revenue", 7]}` or both members inside. */

@@ -23,7 +23,7 @@ import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
 import { readGroupSort, readHaving, repairTop } from './group-order.ts';
 import { readGroups } from './groups.ts';
-import { repairEarlierPeriods } from './measure-calls.ts';
+import { failOnDifference, repairEarlierPeriods } from './measure-calls.ts';
 import { readMeasures } from './measures.ts';
 import { failOnInnerGroups, readOver } from './over.ts';
 import { argumentWords, measureWords, operationWords } from './synonyms.ts';
@@ -172,6 +172,7 @@ function repairAggregate(
   const context = has('over') ? undefined : given;
   if (has('measures')) failOnInnerGroups(args, given);
   if (has('groups')) put('groups', readGroups(args, 'groups', context));
+  failOnDifference(args);
   repairEarlierPeriods(args, context);
   if (has('measures')) put('measures', readMeasures(args, 'measures', context));
   repairEarlierPeriods(args, context);

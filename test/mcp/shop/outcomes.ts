@@ -1,6 +1,6 @@
 // Sends a first guess, reads the call out of an error, and compares the result with SQL.
 import { isDeepStrictEqual } from 'node:util';
-import { readJson } from '../json-in-text.ts';
+import { readAllJson } from '../json-in-text.ts';
 import type { Guess } from './guess.ts';
 
 export type Outcome = 'done' | 'refused with the call' | 'refused without it' | 'WRONG';
@@ -19,11 +19,25 @@ export const isRefusal = (text: string): boolean => /^[A-Z_]+: /.test(text);
 export async function outcomeOf(guess: Guess, ask: Ask, select: Select): Promise<readonly [Outcome, string]> {
   const text = await ask(guess.tool, guess.args);
   if (!isRefusal(text)) return [(await isMeant(guess, guess, text, ask, select)) ? 'done' : 'WRONG', text];
-  const next = readCall(text, guess);
-  if (!next) return ['refused without it', text];
-  const second = await ask(next.tool, next.args);
-  const works = !isRefusal(second) && (await isMeant(guess, next, second, ask, select));
-  return [works ? 'refused with the call' : 'refused without it', `${text}\n-> ${JSON.stringify(next)}\n${second}`];
+  const calls = readCalls(text, guess);
+  let tried = text;
+  for (const next of await withFigure(text, guess, calls, ask)) {
+    const second = await ask(next.tool, next.args);
+    tried += `\n-> ${JSON.stringify(next)}\n${second}`;
+    if (!isRefusal(second) && (await isMeant(guess, next, second, ask, select)))
+      return ['refused with the call', tried];
+  }
+  return ['refused without it', tried];
+}
+
+/** A refusal may name a call for a figure, and the condition that takes the figure in place of 0. */
+async function withFigure(text: string, guess: Guess, calls: readonly Call[], ask: Ask): Promise<readonly Call[]> {
+  if (!text.includes('with the figure as value')) return calls;
+  const [first, condition] = jsonIn(text) as [Args, Args];
+  const figure = await ask('aggregate', first);
+  if (isRefusal(figure)) return [];
+  const { rows } = JSON.parse(figure) as { rows: Rows };
+  return [{ tool: guess.tool, args: { ...guess.args, filters: { ...condition, value: rows[0]![0] } } }];
 }
 
 /** Whether columns of the result have the values of the SQL, row by row. Reads all pages. */
@@ -64,19 +78,27 @@ function plain(value: unknown): unknown {
   return /^-?\d+\.\d+$/.test(value) ? plain(Number(value)) : value.replace(/T00:00:00(\.0+)?Z$/, '');
 }
 
+/** The calls that an error offers: the reader chooses by what they mean. */
+const readCalls = (error: string, call: Call): readonly Call[] =>
+  jsonIn(error).flatMap((json) => withJson(error, json, call) ?? []);
+
+/** Without the place that an error begins with, such as `filters.conditions[1]`. */
+const jsonIn = (error: string): unknown[] => [...readAllJson(error.replace(/^[A-Z_]+: (\w[\w.[\]]*: )?/, ''))];
+
+/** The first of them. */
+export const readCall = (error: string, call: Call): Call | undefined => readCalls(error, call)[0];
+
 /**
  * The call that an error says to send, by form only. JSON with a collection is the whole call. Other JSON replaces the
  * arguments that it names, or the value at the place that the error begins with, or the object that holds this value.
  */
-export function readCall(error: string, { tool, args }: Call): Call | undefined {
+function withJson(error: string, json: unknown, { tool, args }: Call): Call | undefined {
   const text = error.replace(/^[A-Z_]+: /, '');
   const place =
     /^(\w[\w.[\]]*): /
       .exec(text)?.[1]
       ?.split(/[.[\]]+/)
       .filter(Boolean) ?? [];
-  const json = readJson(text.replace(/^\w[\w.[\]]*: /, ''));
-  if (json === undefined) return undefined;
   if (isObject(json) && 'collectionName' in json)
     return { tool: /send list\b/.test(text) ? 'list' : 'aggregate', args: json };
   const [argument] = place;

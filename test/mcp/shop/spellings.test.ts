@@ -373,7 +373,34 @@ describe('several meanings, or no meaning', () => {
       { measures: r, filters: { ...part('Weekday'), operator: 'Equal', value: 0 } },
       'Weekday is a whole number from 1 to 7 (1 is Monday): send {"expression":{"field":"placed_at","part":"Weekday"}',
     ],
-    [{ measures: { q: { stddev: 'total' } } }, 'send {"dividedBy":[{"minus":[{"sum":{"times":["total","total"]}},'],
+    [
+      { measures: { q: { stddev: 'total' } } },
+      'send {"sqrt":{"dividedBy":[{"minus":[{"sum":{"times":["total","total"]}},{"dividedBy":[{"times":[{"sum":"total"},{"sum":"total"}]},{"count":"total"}]}]},{"minus":[{"count":"total"},1]}]}} for a sample, or {"sqrt":',
+    ],
+    [
+      { measures: { q: { var_pop: 'total' } } },
+      'send {"dividedBy":[{"minus":[{"sum":{"times":["total","total"]}},{"dividedBy":[{"times":[{"sum":"total"},{"sum":"total"}]},{"count":"total"}]}]},{"count":"total"}]}.',
+    ],
+    [
+      { measures: { ...r, q: { moving: 'r', window: 3 } }, groups: months },
+      'measures.q: send {"movingAverage":"r","last":3}, or {"running":"r","last":3} for the sum.',
+    ],
+    [
+      {
+        measures: {
+          first: { min: 'placed_at' },
+          last: { max: 'placed_at' },
+          q: { difference: ['first', 'last'], unit: 'day' },
+        },
+        groups: ['customer_id'],
+        having: { first: { gt: '2026-01-01' } },
+      },
+      'send {"collectionName":"orders","measures":{"first":{"max":"first"},"last":{"max":"last"},"q":{"max":{"difference":["first","last"],"unit":"day"}}},"groups":["customer_id"],"over":{"groups":["customer_id"],"measures":{"first":{"min":"placed_at"},"last":{"max":"placed_at"}},"having":{"first":{"gt":"2026-01-01"}}}}',
+    ],
+    [
+      { measures: r, filters: { expression: { hours: ['placed_at', 'shipped_at'] }, operator: '<', value: 24 } },
+      'filters.expression.hours: send {"difference":["placed_at","shipped_at"],"unit":"hour"}',
+    ],
     [
       { measures: { n: { countDistinct: months[0] } }, groups: ['status'] },
       'send {"measures":{"n":{"count":true}},"over":{"groups":["status",{"field":"placed_at","bucket":"Month"}],',
@@ -434,4 +461,31 @@ describe('several meanings, or no meaning', () => {
     expect(asked).toBeUndefined();
     expect(text).toContain(forms);
   });
+});
+
+test('a number of related records is refused with groups of these', async () => {
+  const where = { field: 'total', operator: '>', value: 5 };
+  const filters = { some: 'orders', where, atLeast: 2 };
+  const text = await ask(server, 'list', { collectionName: 'customers', filters });
+  expect(text).toContain(
+    'call aggregate, and send {"collectionName":"orders","measures":{"n":{"count":true}},"groups":["customer:id"],"filters":{"field":"total","operator":">","value":5},"having":{"measure":"n","operator":"GreaterThanOrEqual","value":2}}',
+  );
+});
+
+test.each([
+  [{ difference: ['placed_at', 'now'], unit: 'day' }, 'day'],
+  [{ difference: ['placed_at', { value: 'today' }], unit: 'hours' }, 'hours'],
+  [{ daysBetween: ['placed_at', 'current_date'] }, 'day'],
+  [{ age: 'placed_at' }, 'year'],
+])('%j is the time until the call', async (avg, unit) => {
+  asked = undefined;
+  const before = new Date().toISOString();
+  const text = await ask(server, 'aggregate', { collectionName: 'orders', measures: { x: { avg } } });
+  const { difference } =
+    (asked as unknown as { measures: { x: { avg: { difference: [string, { value: string }] } } } })?.measures.x.avg ??
+    expect.unreachable(text);
+  expect(asked).toMatchObject({
+    measures: { x: { avg: { difference: ['placed_at', { value: expect.any(String) }], unit } } },
+  });
+  expect(difference[1].value >= before && difference[1].value <= new Date().toISOString()).toBe(true);
 });
