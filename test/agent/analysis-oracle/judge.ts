@@ -73,6 +73,17 @@ export async function judgeAnalysis(seed: number, questions: number, servers: re
   }
 }
 
+/** One question to one database, in the world of a seed. */
+export async function judgeQuestion(seed: number, asked: Asked, server: TestServer): Promise<void> {
+  const { world } = createAnalyticWorld(seed);
+  const subject = await openDatabase(server, world);
+  try {
+    await askOnce(world, subject, asked, 500, seed);
+  } finally {
+    await subject.close();
+  }
+}
+
 /** Where SQLite cannot calculate exactly, records are read, which some conditions and groups do not allow. */
 const isBeyond = (cause: unknown): boolean => /beyond 64 bits/.test(String((cause as { actual?: unknown }).actual));
 

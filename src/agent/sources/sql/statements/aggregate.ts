@@ -23,7 +23,7 @@ import {
   type StatementContext,
   TRUE,
 } from './read.ts';
-import { writeRelatedMeasure } from './related.ts';
+import { ownKey, writeRelatedMeasure } from './related.ts';
 
 /** The most groups sorted in the process. */
 const GROUPS_LIMIT = 100_000;
@@ -295,7 +295,7 @@ function createRelatedJoins(writer: SqlWriter, root: Root, { dialect, shapes }: 
       const groupBy = keyed.map((_, at) => at + 1).join(', ');
       const rows = fragment`(select ${list} ${tables.reduce((left, right) => fragment`${left} ${right}`)} group by ${groupBy})`;
       const on = pairs
-        .map(([, name, column]) => `${writer.name(alias)}.${writer.name(name)} = ${column}`)
+        .map(([, name, column]) => `${writer.name(alias)}.${writer.name(name)} = ${ownKey(column, dialect)}`)
         .join(' and ');
       const only = ownWhere.sql === TRUE ? plain('') : fragment` and ${ownWhere}`;
       return fragment`left join ${rows} as ${writer.name(alias)} on ${on}${only}`;

@@ -2,6 +2,7 @@
 // record. The outer statement joins it, and groups by its columns too, which leaves the groups as they are.
 import type { Figure, Measure, Path, RelatedRows } from '../../statement.ts';
 import { toFraction, zero } from '../../values/decimal.ts';
+import type { Dialect } from '../codec.ts';
 import { type Fragment, fragment, plain } from './fragment.ts';
 import { type WrittenAggregate, writeMeasure } from './measure.ts';
 import { type Root, type SqlWriter, type StatementContext, TRUE } from './read.ts';
@@ -60,7 +61,9 @@ export function writeRelatedMeasure(
   const order = inner.order === undefined ? [] : [`${inner.order} as ${name('o')}`];
   const columns = [...keyNames, ...figures, ...order].join(', ');
   const subquery = fragment`(select ${columns} from ${rows} group by ${keyNames.join(', ')}) as ${name(alias)}`;
-  const on = keyNames.map((key, at) => `${name(alias)}.${key} = ${writer.column(root, own[at]!)}`).join(' and ');
+  const on = keyNames
+    .map((key, at) => `${name(alias)}.${key} = ${ownKey(writer.column(root, own[at]!), dialect)}`)
+    .join(' and ');
   const only = ownWhere.sql === TRUE ? plain('') : fragment` and ${ownWhere}`;
   const reference = (column: string) => refer(plain(`${name(alias)}.${name(column)}`));
   const references = ['k0', ...inner.columns.map((_, at) => `v${at}`)].map(reference);
@@ -77,6 +80,14 @@ export function writeRelatedMeasure(
     },
   };
 }
+
+/**
+ * The key that a grouped subquery is joined by. MariaDB groups only the rows of one key at a time, and may take the key from
+ * an equal column of a subquery that it has already read to its end: all records then get the rows of one key (seen in
+ * 10.11.19). It sees no equal column of an expression.
+ */
+export const ownKey = (column: string, dialect: Dialect): string =>
+  dialect === 'mysql' ? `coalesce(${column})` : column;
 
 function listOf(parts: readonly Fragment[], separator: string): Fragment {
   return parts.reduce((left, right) => fragment`${left}${separator}${right}`);
