@@ -45,11 +45,9 @@ test.each(servers)('$dialect reads a column once for all measures that need it',
       ]);
       const list = /^select (.+?) from /s.exec(texts.at(-1)!)![1]!;
       expect(list.match(/count\(\*\)/g)).toHaveLength(1);
-      // The quotes differ by database. SQLite sums and counts the number of cents, which a subquery computes once for a row.
+      // The quotes differ by database. SQLite adds doubles.
       expect((list.match(/count\(\S*price\S*\)/g) ?? []).length).toBeLessThanOrEqual(1);
-      expect(texts.at(-1)!.match(/round\(\S*price\S* \* 100\.0\) \/ /g) ?? []).toHaveLength(
-        server.dialect === 'sqlite' ? 1 : 0,
-      );
+      expect(list.match(/(?:sum|total)\(\S*price\S*\)/g)).toHaveLength(1);
       const columns = list.split(/, (?![^(]*\))/);
       expect(new Set(columns).size).toBe(columns.length);
     } finally {
