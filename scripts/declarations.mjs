@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 
 /**
- * Users need the declarations that the entry points reach, a tenth of all. Comments stay in the modules that an entry
+ * Users need the declarations that the entry points reach. Comments stay in the modules that an entry
  * point exports from.
  */
 export function writeDeclarations({ root, outdir, typesdir }) {

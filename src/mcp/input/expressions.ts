@@ -71,7 +71,7 @@ function toFromTo(value: JsonObject): JsonObject | undefined {
   return isWhole ? { difference: [from, to], ...(unit !== undefined && { unit }) } : undefined;
 }
 
-/** `{"age": "birth_date"}`, in whole years, unless a field has that name. */
+/** `{"age": "birth_date"}`, in whole years. */
 function toAge(value: JsonObject, context: NameContext | undefined): JsonObject | undefined {
   const [[key = '', of] = [], ...others] = Object.entries(value);
   const isAge = /^age(inyears)?$/.test(foldName(key)) && others.length === 0 && typeof of === 'string';
@@ -80,25 +80,33 @@ function toAge(value: JsonObject, context: NameContext | undefined): JsonObject 
   return isDate ? { difference: [field, 'now'], unit: 'year' } : undefined;
 }
 
-/** A list of two dates with `now` or `today` as the time of the call, unless a field has that name. Undefined without them. */
+/**
+ * A list of two dates with `now` as the time of the call, or `today` as its day, for timestamps the start of the day, unless a
+ * field has that name. Undefined without them.
+ */
 function withNow(value: JsonObject, context: NameContext | undefined): JsonObject | undefined {
   const [[key = '', list] = [], ...others] = Object.entries(value);
   const isDifference = unitForm.test(key) || expressionWords.get(foldName(key))?.[0] === 'difference';
   if (!context || !isDifference || !Array.isArray(list)) return undefined;
   const { names, collection } = context;
   const field = (each: unknown) => (typeof each === 'string' ? names.field(collection, each) : undefined);
-  const isNow = (each: unknown): boolean => {
-    const text = isObject(each) && Object.keys(each).length === 1 ? (each.value ?? each.now) : each;
-    return (nowForm.test(String(text)) || (isObject(each) && each.now === true)) && field(each) === undefined;
+  const timeOf = (each: unknown): DateBound | undefined => {
+    const text = isObject(each) && Object.keys(each).length === 1 ? (each.value ?? (each.now === true && 'now')) : each;
+    if (field(each) !== undefined) return undefined;
+    if (todayForm.test(String(text))) return names.moment.startOf('day');
+    return nowForm.test(String(text)) ? names.moment.now() : undefined;
   };
-  if (!list.some(isNow)) return undefined;
-  const types = list.map((each) => names.type(collection, field(each) ?? ''));
-  const now = names.moment.now()[types.includes('Dateonly') ? 'day' : 'instant'];
-  const dates = list.map((each) => (isNow(each) ? { value: now } : each));
+  const times = list.map(timeOf);
+  if (times.every((time) => time === undefined)) return undefined;
+  const form = list.some((each) => names.type(collection, field(each) ?? '') === 'Dateonly') ? 'day' : 'instant';
+  const dates = list.map((each, at) => (times[at] ? { value: times[at][form] } : each));
   return Object.fromEntries([[key, dates], ...others]);
 }
 
-const nowForm = /^(now|today|current_?(date|time|timestamp)|getdate)(\(\))?$/i;
+type DateBound = ReturnType<NameContext['names']['moment']['now']>;
+
+const nowForm = /^(now|current_?(time|timestamp)|getdate)(\(\))?$/i;
+const todayForm = /^(today|current_?date)(\(\))?$/i;
 
 /**
  * `{"dateDiff": [one, other, "day"]}` or `{"days": [one, other]}`: some databases and spreadsheets take the later date

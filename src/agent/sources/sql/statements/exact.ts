@@ -1,6 +1,5 @@
 // Figures whose digits must be right. SQLite calculates integers beyond 64 bits as doubles, without an error. Databases compute
 // with doubles in half the time, which is done where their error cannot change a digit.
-
 import { operandsOf } from '../../aggregate/expression.ts';
 import { interpolate, positionOf, sumFigure } from '../../aggregate.ts';
 import type { Expression, Figure, Path } from '../../statement.ts';

@@ -1,5 +1,4 @@
 // Builds the SQL of Select: one statement for a page, also where it is read in two parts (order.ts).
-
 import type { DescribedReference } from '../../described.ts';
 import type { Order, Path, Select } from '../../statement.ts';
 import type { Dialect } from '../codec.ts';
