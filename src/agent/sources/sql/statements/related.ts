@@ -49,18 +49,24 @@ export function writeRelatedMeasure(
     exact: context.exact ?? false,
   });
   const keyNames = keys.map((_, at) => name(`k${at}`));
-  const values = [
-    ...keys.map((key, at) => plain(`${writer.column(foreign, key)} as ${keyNames[at]}`)),
-    ...(written.value ? [fragment`${written.value} as ${name('c')}`] : []),
-  ];
-  const tables = [plain(`from ${writer.table(foreign.table)} as ${name(foreign.alias)}`), ...joins];
-  if (where.sql !== TRUE) tables.push(fragment`where ${where}`);
-  const rows = fragment`(select ${listOf(values, ', ')} ${listOf(tables, ' ')}) as ${name('rows')}`;
-  const inner = written.aggregate(written.value ? name('c') : '*');
+  const keyColumns = keys.map((key) => writer.column(foreign, key));
+  const namedKeys = keyColumns.map((column, at) => `${column} as ${keyNames[at]}`);
+  const list = [plain(`from ${writer.table(foreign.table)} as ${name(foreign.alias)}`), ...joins];
+  if (where.sql !== TRUE) list.push(fragment`where ${where}`);
+  const tables = listOf(list, ' ');
+  const { value } = written;
+  // A long value has a name. Without one, MariaDB groups by the columns themselves, and reads the rows of a key in the order
+  // of an index: by the columns of a subquery it would sort them.
+  const isNamed = value !== undefined && (measure.of?.op !== 'field' || value.binds.length > 0);
+  const inner = written.aggregate(isNamed ? name('c') : (value?.sql ?? '*'));
   const figures = inner.columns.map((sql, at) => `${sql} as ${name(`v${at}`)}`);
   const order = inner.order === undefined ? [] : [`${inner.order} as ${name('o')}`];
-  const columns = [...keyNames, ...figures, ...order].join(', ');
-  const subquery = fragment`(select ${columns} from ${rows} group by ${keyNames.join(', ')}) as ${name(alias)}`;
+  const columns = [...(isNamed ? keyNames : namedKeys), ...figures, ...order].join(', ');
+  const rows = isNamed
+    ? fragment`from (select ${namedKeys.join(', ')}, ${value} as ${name('c')} ${tables}) as ${name('rows')}`
+    : tables;
+  const groupBy = (isNamed ? keyNames : keyColumns).join(', ');
+  const subquery = fragment`(select ${columns} ${rows} group by ${groupBy}) as ${name(alias)}`;
   const on = keyNames
     .map((key, at) => `${name(alias)}.${key} = ${ownKey(writer.column(root, own[at]!), dialect)}`)
     .join(' and ');
