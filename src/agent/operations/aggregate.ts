@@ -3,11 +3,13 @@ import type { Access } from '../../core/caller.ts';
 import { fail } from '../../core/errors.ts';
 import type { PlainOver } from '../../core/filter/measures.ts';
 import { fingerprint, readGroupCursor, writeGroupCursor } from '../encode/cursor.ts';
-import { failTooManyGroups, GROUPS_LIMIT } from '../plan/aggregate.ts';
+import { failTooManyGroups, GROUPS_LIMIT, planTotals } from '../plan/aggregate.ts';
 import type { AggregateAnswer, AggregateRequest, CallOptions } from '../requests.ts';
 import { aggregateViewOf, type CollectionView, viewOf } from '../resolve/visibility.ts';
+import { inexactHere } from '../sources/source.ts';
 import { failOnHooks, runAggregateHooks } from './aggregate-hooks.ts';
 import { createGroupCollection } from './aggregates/group-collection.ts';
+import { isNative } from './aggregates/run-group.ts';
 import {
   type Call,
   callOf,
@@ -18,7 +20,18 @@ import {
   restrictFurther,
   unrestricted,
 } from './call.ts';
-import { checkGroups, explainGroups, failWithin, type GroupArguments, type ReadGroups, readGroups } from './groups.ts';
+import {
+  checkGroups,
+  explainGroups,
+  failWithin,
+  type GroupArguments,
+  type PreparedGroups,
+  prepareGroups,
+  type ReadGroups,
+  readGroups,
+  readPrepared,
+  readTallies,
+} from './groups.ts';
 import { hasHooks } from './hooks.ts';
 
 export async function aggregate(
@@ -103,9 +116,13 @@ async function readOver(
     ...(searchExtended && { searchExtended }),
     ...(segment !== undefined && { segment }),
   };
-  const read = await readGroups(call, view, inner, within).catch((error: unknown) => failWithin('over', error));
+  const named = (error: unknown) => failWithin('over', error);
+  const prepared = await prepareGroups(call, view, inner, within).catch(named);
+  const totals = await readTotals(call, view, prepared, outer);
+  if (totals) return totals;
+  const read = await readPrepared(call, view, inner, within, prepared).catch(named);
   if (read.hasMore) failTooManyGroups('over.groups');
-  const { collection, source } = createGroupCollection(`groups of ${view.collection.name}`, read);
+  const { collection, source } = createGroupCollection(nameOfGroups(view), read);
   const outerRead = await readGroups(call, viewOf(call.access, collection), outer, {
     where: unrestricted.where,
     source,
@@ -113,6 +130,31 @@ async function readOver(
   const notes = [read.hiddenNote, outerRead.note].filter((note) => note !== undefined);
   return { ...outerRead, ...(notes.length > 0 && { note: notes.join(' ') }) };
 }
+
+/** The figures of all groups, which the source aggregates itself. Undefined if it cannot. */
+async function readTotals(
+  call: Call,
+  view: CollectionView,
+  { plan, scope, small }: PreparedGroups,
+  outer: GroupArguments,
+): Promise<ReadGroups | undefined> {
+  if (small || outer.groups?.length) return undefined;
+  const { collection, source } = createGroupCollection(nameOfGroups(view), { ...plan, rows: [], counts: [] });
+  const outerView = viewOf(call.access, collection);
+  const within = { where: unrestricted.where, source };
+  const prepared = await prepareGroups(call, outerView, outer, within);
+  const group = planTotals(plan, prepared.plan);
+  if (!group || !isNative(plan, group)) return undefined;
+  try {
+    const found = await readTallies(call, view, { ...plan, group }, scope);
+    return await readPrepared(call, outerView, outer, within, prepared, found);
+  } catch (error) {
+    if (error !== inexactHere) throw error;
+    return undefined;
+  }
+}
+
+const nameOfGroups = ({ collection }: CollectionView): string => `groups of ${collection.name}`;
 
 /** Whether a text or a name in the value contains the column, perhaps by chance. Names of columns are exact. */
 function mentions(value: unknown, column: string): boolean {

@@ -64,13 +64,21 @@ export async function readGroups(
   within: Restriction,
   resolve: ResolveGroups = resolveAggregate,
 ): Promise<ReadGroups> {
-  const { plan, scope, small } = await prepare(call, view, request, within, resolve);
-  const { observe } = call.ops;
-  const { name } = view.collection;
-  observe({ type: 'query.planned', collection: name, plan: () => explainPlan(call.ops, view, plan, scope) });
-  const found = plan.group ? await runGroup(call, plan, plan.group, view, scope) : await emptyTallies(plan);
+  return readPrepared(call, view, request, within, await prepareGroups(call, view, request, within, resolve));
+}
+
+/** `found`: the groups, if they have been read. */
+export async function readPrepared(
+  call: Call,
+  view: CollectionView,
+  request: GroupArguments,
+  within: Restriction,
+  { plan, scope, small }: PreparedGroups,
+  found?: Tally[],
+): Promise<ReadGroups> {
+  const read = found ?? (await readTallies(call, view, plan, scope));
   const ranges = plan.query.includeEmpty ? await findRanges(call, view, plan, request) : [];
-  const all = plan.query.includeEmpty ? await addEmptyGroups(call, view, plan, found, within, ranges) : found;
+  const all = plan.query.includeEmpty ? await addEmptyGroups(call, view, plan, read, within, ranges) : read;
   const { tallies, isWhole } = small
     ? await hideSmallGroups(call, view, small, plan, all)
     : { tallies: all, isWhole: true };
@@ -95,15 +103,33 @@ export async function readGroups(
   };
 }
 
+export async function readTallies(
+  call: Call,
+  view: CollectionView,
+  plan: AggregatePlan,
+  scope: ScopeOf,
+): Promise<Tally[]> {
+  const { observe } = call.ops;
+  const { name } = view.collection;
+  observe({ type: 'query.planned', collection: name, plan: () => explainPlan(call.ops, view, plan, scope) });
+  return plan.group ? runGroup(call, plan, plan.group, view, scope) : emptyTallies(plan);
+}
+
 type ResolveGroups = (view: CollectionView, request: GroupArguments, moment: Moment) => AggregateQuery;
 
-async function prepare(
+export interface PreparedGroups {
+  readonly plan: AggregatePlan;
+  readonly scope: ScopeOf;
+  readonly small: SmallGroups | undefined;
+}
+
+export async function prepareGroups(
   call: Call,
   view: CollectionView,
   request: GroupArguments,
   within: Restriction,
   resolve: ResolveGroups = resolveAggregate,
-): Promise<{ readonly plan: AggregatePlan; readonly scope: ScopeOf; readonly small: SmallGroups | undefined }> {
+): Promise<PreparedGroups> {
   const { ops, moment, code } = call;
   const scope = scopesOf(call);
   const lowering = { view, moment, code };
@@ -126,8 +152,8 @@ async function prepare(
 }
 
 /** Throws the errors of an invalid request. */
-export async function checkGroups(...request: Parameters<typeof prepare>): Promise<void> {
-  await prepare(...request);
+export async function checkGroups(...request: Parameters<typeof prepareGroups>): Promise<void> {
+  await prepareGroups(...request);
 }
 
 /** The plan as text. */
@@ -138,7 +164,7 @@ export async function explainGroups(
   within: Restriction,
   resolve: ResolveGroups = resolveAggregate,
 ): Promise<string> {
-  const { plan, scope } = await prepare(call, view, request, within, resolve);
+  const { plan, scope } = await prepareGroups(call, view, request, within, resolve);
   return explainPlan(call.ops, view, plan, scope);
 }
 

@@ -12,7 +12,7 @@ import type { BaseMeasure } from '../resolve/resolved-measures.ts';
 import type { CollectionView } from '../resolve/visibility.ts';
 import { comparedColumn, fieldPaths, mapPaths } from '../sources/aggregate/expression.ts';
 import type { Source } from '../sources/source.ts';
-import type { CountBound, GroupOrder, SourceColumn } from '../sources/statement.ts';
+import type { CountBound, GroupOrder, SourceColumn, Total } from '../sources/statement.ts';
 import { type Planner, planCrossSource } from './cross-source.ts';
 import { planParameters, refuseParameters } from './queries.ts';
 import { planJoins } from './read.ts';
@@ -117,6 +117,32 @@ export function planAggregate(
       ...planBounds(query, figures),
     },
   };
+}
+
+/**
+ * The statement for the figures of groups, whose columns `outer` aggregates by their names. Undefined if the source cannot
+ * compute it.
+ */
+export function planTotals(
+  { query, group, figures, source }: AggregatePlan,
+  outer: AggregatePlan,
+): GroupSelect | undefined {
+  const { having, includeEmpty, readsAll } = query;
+  const conditions = having.op === 'always' ? 0 : having.op === 'and' ? having.of.length : 1;
+  if (!source.totals || !group || includeEmpty || readsAll || conditions !== (group.bounds?.length ?? 0))
+    return undefined;
+  if (outer.group?.groups.length !== 0 || outer.group.where.op !== 'always') return undefined;
+  const totals = outer.group.measures.map(({ operation, of, where }): Total | undefined => {
+    if (where || operation === 'CountDistinct' || operation === 'Percentile') return undefined;
+    if (!of) return { operation };
+    const index = of.op === 'field' ? query.measures.findIndex(({ name }) => name === of.path.field.name) : -1;
+    const measure = figures[index];
+    const isNumber = measure !== undefined && /^(Count|CountDistinct|Sum)$/.test(group.measures[measure]!.operation);
+    return isNumber ? { operation, measure } : undefined;
+  });
+  if (!totals.every((total) => total !== undefined)) return undefined;
+  const { merged, limit, ...groups } = group;
+  return { ...groups, order: [], totals };
 }
 
 /** The groups that are told apart where others may be merged. Undefined if a measure is about a group among others. */

@@ -281,8 +281,17 @@ export interface GroupSelect extends CountSelect {
    * are indexes of `groups`. The other values are null then. There is no order, and the limit is of tallies.
    */
   readonly merged?: readonly number[];
-  /** The source may leave out groups that do not meet these. */
+  /** The source may leave out groups that do not meet these, and does with `totals`. */
   readonly bounds?: readonly CountBound[];
+  /** The result is one Tally with these figures of all groups. There is no order and no limit. */
+  readonly totals?: readonly Total[];
+}
+
+/** A figure of groups. */
+export interface Total {
+  readonly operation: 'Count' | 'Sum' | 'Avg' | 'Max' | 'Min';
+  /** The index of a Count, CountDistinct or Sum, whose figures it is about. Absent: a Count of the groups. */
+  readonly measure?: number;
 }
 
 /** A condition on the number that a measure counts. */

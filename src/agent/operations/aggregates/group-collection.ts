@@ -12,7 +12,7 @@ import type { ReadGroups } from '../groups.ts';
 /** The columns have the names of the answer. */
 export function createGroupCollection(
   label: string,
-  { query, rows, counts }: ReadGroups,
+  { query, rows, counts }: Pick<ReadGroups, 'query' | 'rows' | 'counts'>,
 ): { readonly collection: Collection; readonly source: Source } {
   const measures = query.measures.filter(({ isShown }) => isShown);
   const fields = [

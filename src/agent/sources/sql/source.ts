@@ -177,6 +177,7 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
     read: (select, options) => answer(select, options),
     readsAfter: true,
     compares: true,
+    totals: true,
     count: async (select: CountSelect, options: ReadOptions) => Number((await answer(select, options))[0]?.[0] ?? 0),
     aggregate: (group, options) =>
       read<Tally>(driver, group, options).catch((error: unknown) => {

@@ -11,7 +11,7 @@ import type { Codec, Dialect } from '../codec.ts';
 import { type ExpressionContext, writeNumber } from './expression.ts';
 import { type Fragment, fragment, plain, requireWhole } from './fragment.ts';
 import { bytewise, isOfDoubles, type Ranked, summedScale, type WrittenAggregate, writeMeasure } from './measure.ts';
-import { writeMerged } from './merged.ts';
+import { writeMerged, writeTotals } from './merged.ts';
 import { writePeriod, writeStart } from './period.ts';
 import {
   createSqlWriter,
@@ -34,8 +34,10 @@ interface GroupStatement extends Statement {
 }
 
 export function buildGroup(group: GroupSelect, context: StatementContext): GroupStatement {
-  const { dialect, exact = false } = context;
-  const { measures, groups } = group;
+  const { dialect } = context;
+  const { measures, groups, totals } = group;
+  // Doubles of SQLite cannot be summed again.
+  const exact = context.exact || totals !== undefined;
   const writer = createSqlWriter(context);
   const root = writer.root(group.table);
   const joins = writer.joins(root, group.joins);
@@ -86,6 +88,14 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   const isGrouped = measures.length === 0 || measures.some(({ related }) => !related);
   const by = isGrouped ? [...keys.map((key) => key.by), ...counts, ...(dialect === 'sqlite' ? [] : figureColumns)] : [];
   const tables = by.length ? `${from.sql} group by ${by.join(', ')}${having(group, aggregates)}` : from.sql;
+  if (totals) {
+    const { sql, read } = writeTotals(totals, aggregates, tables, writer.name, dialect);
+    return {
+      sql: placeholdersOf(sql, dialect),
+      binds: from.binds,
+      read: async ([row]) => [{ groups: [], figures: read(row!) }],
+    };
+  }
   const merged = keys.length > 0 ? group.merged : undefined;
   const shown = merged?.map((at) => keys[at]!) ?? keys;
   const columns = [...figures, ...shown.map((key) => key.shown)];

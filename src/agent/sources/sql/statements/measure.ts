@@ -31,6 +31,8 @@ export interface WrittenAggregate {
   /** The SQL to order rows by; absent if the rows are sorted in the process. */
   readonly order: string | undefined;
   readonly read: (row: readonly unknown[]) => Figure;
+  /** The figure as one exact number, in units of that many decimals. Absent if it is none. */
+  readonly number?: { readonly sql: string; readonly scale: number; readonly isSum: boolean };
 }
 
 interface MeasureContext extends ExpressionContext {
@@ -61,7 +63,8 @@ export function writeMeasure(measure: Measure, context: MeasureContext): Written
 }
 
 function counted(sql: string): WrittenAggregate {
-  return { columns: [sql], order: sql, read: ([value]) => toFraction({ units: BigInt(value as number), scale: 0 }) };
+  const read = ([value]: readonly unknown[]) => toFraction({ units: BigInt(value as number), scale: 0 });
+  return { columns: [sql], order: sql, read, number: { sql, scale: 0, isSum: false } };
 }
 
 /** SQLite reads an invalid date as null, so it must not count. */
@@ -141,7 +144,7 @@ const numberColumns = (sql: string, dialect: Dialect): string[] =>
   dialect === 'sqlite' ? [sql, `typeof(${sql})`] : [sql];
 
 /** A calculated number as a statement returns it. SQLite also returns its storage class. */
-function readNumber([value, storage]: readonly unknown[], scale: number): Figure {
+export function readNumber([value, storage]: readonly unknown[], scale: number): Figure {
   if (value === null || value === undefined) return null;
   const special = notFinite(value);
   if (special !== null) return special;
@@ -220,7 +223,13 @@ function sum(operation: 'Sum' | 'Avg', of: Expression, context: MeasureContext, 
       const read = ([found, all]: readonly unknown[]): Figure =>
         notFinite(all) ??
         sumFigure({ operation }, inexact ? roundDouble(Number(all)) : readDecimal(all), Number(found));
-      if (operation === 'Sum') return { columns: [count, total], order: total, read };
+      if (operation === 'Sum')
+        return {
+          columns: [count, total],
+          order: total,
+          read,
+          ...(!inexact && { number: { sql: total, scale: 0, isSum: true } }),
+        };
       const fine = inexact
         ? total
         : dialect === 'mysql'
@@ -249,7 +258,13 @@ function sqliteSum(operation: 'Sum' | 'Avg', of: Expression, context: MeasureCon
   const number = decimals > 0 || !column ? writeExact(of, context) : undefined;
   const scale = number?.scale ?? 0;
   const sum = context.exact || number?.inexact ? sumInHalves : sumOfIntegers;
-  return { value: when(number ?? column!), aggregate: (value) => sum(operation, value, scale) };
+  return {
+    value: when(number ?? column!),
+    aggregate: (value) => ({
+      ...sum(operation, value, scale),
+      ...(operation === 'Sum' && !number?.inexact && { number: { sql: `sum(${value})`, scale, isSum: true } }),
+    }),
+  };
 }
 
 /** Overflows beyond 64 bits, and needs `exact` if a value is a double. */

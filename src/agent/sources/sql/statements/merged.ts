@@ -1,6 +1,10 @@
-// Writes a GroupSelect whose equal groups are merged: the groups are a subquery, whose rows are grouped again.
-import type { Dialect } from '../codec.ts';
-import { bytewise } from './measure.ts';
+// Writes a GroupSelect whose groups are a subquery: equal groups are merged, or all groups have one row of totals.
+import { sumFigure } from '../../aggregate.ts';
+import { inexactHere } from '../../source.ts';
+import type { Figure, Total } from '../../statement.ts';
+import { toFraction } from '../../values/decimal.ts';
+import { type Dialect, notFinite } from '../codec.ts';
+import { bytewise, readNumber, type WrittenAggregate } from './measure.ts';
 
 interface MergedKey {
   readonly by: string;
@@ -34,3 +38,55 @@ export function writeMerged(
     by.length ? `group by ${by.join(', ')}` : 'having count(*) > 0',
   ].join(' ');
 }
+
+type ReadTotal = (row: readonly unknown[]) => Figure;
+
+interface WrittenTotals {
+  readonly sql: string;
+  readonly read: (row: readonly unknown[]) => Figure[];
+}
+
+/** Throws `inexactHere` if a figure is no exact number, and so may `read`. `tables`: FROM and GROUP BY of the groups. */
+export function writeTotals(
+  totals: readonly Total[],
+  aggregates: readonly WrittenAggregate[],
+  tables: string,
+  name: (name: string) => string,
+  dialect: Dialect,
+): WrittenTotals {
+  const values: string[] = [];
+  const columns: string[] = [];
+  const placeIn = (list: string[], sql: string): number => {
+    const known = list.indexOf(sql);
+    return known >= 0 ? known : list.push(sql) - 1;
+  };
+  const reads = totals.map(({ operation, measure }): ReadTotal => {
+    const number = measure === undefined ? undefined : aggregates[measure]!.number;
+    if (measure !== undefined && !number) throw inexactHere;
+    const value = number ? name(`v${placeIn(values, number.sql)}`) : '*';
+    const place = (sql: string) => placeIn(columns, sql);
+    const count = place(`count(${value})`);
+    if (operation === 'Count' || !number) return (row) => toFraction({ units: BigInt(row[count] as number), scale: 0 });
+    const checks = number.isSum ? exactSum[dialect](value).map(place) : [];
+    const isSum = operation === 'Sum' || operation === 'Avg';
+    const found = place(`${isSum ? 'sum' : operation.toLowerCase()}(${value})`);
+    return (row) => {
+      if (checks.some((check) => row[check] === 1 || notFinite(row[check]) !== null)) throw inexactHere;
+      const figure = readNumber([row[found], dialect === 'sqlite' ? 'integer' : undefined], number.scale);
+      if (!isSum || figure === null || typeof figure !== 'object') return figure;
+      return sumFigure({ operation }, figure.over, Number(row[count]));
+    };
+  });
+  const inner = values.map((sql, at) => `${sql} as ${name(`v${at}`)}`).join(', ') || '1';
+  return {
+    sql: `select ${columns.join(', ')} from (select ${inner} ${tables}) as ${name('merged')}`,
+    read: (row) => reads.map((read) => read(row)),
+  };
+}
+
+/** Columns that are 1, NaN or infinite if a sum is not exact: those of PostgreSQL are at the ends of the order. */
+const exactSum: Record<Dialect, (value: string) => string[]> = {
+  sqlite: (value) => [`max(typeof(${value}) = 'real')`],
+  mysql: () => [],
+  postgres: (value) => [`min(${value})`, `max(${value})`],
+};

@@ -122,7 +122,7 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
 
   /** Collects values in the order in which statements/aggregate.ts numbers them. */
   function ofGroup(
-    { table, measures, groups, order, limit, skip = 0, merged, bounds = [] }: GroupSelect,
+    { table, measures, groups, order, limit, skip = 0, merged, bounds = [], totals }: GroupSelect,
     values: unknown[],
   ): string {
     let key = '\n';
@@ -149,6 +149,7 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
     }
     for (const { by, index, ascending } of order) key += `;${by[0]}${index}${ascending ? '+' : '-'}`;
     if (merged) key += `;=${merged.join()}`;
+    if (totals) key += `;+${totals.map(({ operation, measure = '' }) => `${operation}${measure}`).join()}`;
     for (const { measure, is, value } of bounds) key += `;${measure}${is}${value}`;
     return limit === undefined ? key : `${key}L${limit}S${skip}`;
   }
