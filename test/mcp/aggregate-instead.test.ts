@@ -175,3 +175,54 @@ test('several measures over a to-many relation: the error shows the call for the
   const both = { ...given, measures: { ...given.measures, customers: { count: true } } };
   expect(await call('aggregate', both)).toMatch(/^RELATION_TO_MANY: /);
 });
+
+test.each([
+  [
+    'ranges of an expression, with labels, beside other measures',
+    {
+      measures: { n: { count: true }, mean: { average: 'total' }, kinds: { distinct: 'status' }, part: { share: 'n' } },
+      groups: [
+        'status',
+        {
+          expression: { times: ['total', 2] },
+          ranges: [{ to: 50, label: 'low' }, { from: 50, to: 1000, label: 'middle' }, { from: 1000 }],
+        },
+      ],
+      sort: [{ group: 0 }, { group: 1 }],
+    },
+    [
+      ['open', '..50', 1, 20, 1, 0.2],
+      ['open', '50..1000', 1, 40, 1, 0.2],
+      ['paid', '..50', 1, 10, 1, 0.2],
+      ['paid', '50..1000', 1, 80, 1, 0.2],
+      ['paid', '1000..', 1, 1000, 1, 0.2],
+    ],
+  ],
+  [
+    'an expression with a name',
+    {
+      measures: { revenue: { sum: 'total' } },
+      groups: [{ expression: { coalesce: ['customer:country', { value: 'none' }] }, name: 'country' }],
+    },
+    [
+      ['none', 1080],
+      ['NO', 70],
+    ],
+  ],
+])('a group by %s: groups of groups', async (_, given, rows) => {
+  const refusal = await call('aggregate', { collectionName: 'orders', ...given });
+  expect(refusal).toMatch(/^INVALID_ARGUMENT: groups: a group is a field/);
+  expect(await rowsOf({ collectionName: 'orders', ...given, ...callsIn(refusal)[0] })).toEqual(rows);
+});
+
+test.each([
+  ['a condition of its own', { n: { count: true, where: paid } }],
+  ['a percentile', { n: { percentile: ['total', 0.5] } }],
+])('a group by an expression with a measure that has %s is refused without a call', async (_, measures) => {
+  const refusal = await call('aggregate', {
+    collectionName: 'orders',
+    measures,
+    groups: [{ expression: { times: ['total', 2] }, ranges: [50] }],
+  });
+  expect(refusal).toMatch(/^INVALID_ARGUMENT: groups: groups take fields/);
+});

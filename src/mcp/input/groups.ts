@@ -151,17 +151,22 @@ function toBounds(given: unknown, field: string, { name, allWith }: GroupPositio
   const ranges = parseIfJson(given);
   if (!Array.isArray(ranges) || !ranges.some((range) => typeof range === 'object' && range !== null))
     return ranges as readonly number[];
-  const ends = ranges.map(toEnds);
-  const bounds = [...ends.map(([from]) => from), ends.at(-1)![1]].filter((bound) => bound !== undefined);
-  const isJoined = ends.every(([from, to], at) => to === ends[at + 1]?.[0] && (at === 0 || from !== undefined));
+  const bounds = boundsOf(ranges);
   const isPlain = ranges.every(
     (range) => isObject(range) && Object.keys(range).every((key) => /^(from|to)$/.test(key)),
   );
-  if (isJoined && isPlain) return bounds as unknown as readonly number[];
-  return invalid(
-    name,
-    `ranges are bounds, each range without its end: send ${allWith({ field, ranges: [...new Set(bounds)] })}.`,
-  );
+  if (bounds && isPlain) return bounds as readonly number[];
+  const all = new Set(bounds ?? ranges.flatMap(toEnds).filter((bound) => bound !== undefined));
+  return invalid(name, `ranges are bounds, each range without its end: send ${allWith({ field, ranges: [...all] })}.`);
+}
+
+/** The bounds of `[{from, to}, ...]`, if each range ends where the next begins. Undefined for others. */
+export function boundsOf(ranges: unknown): readonly unknown[] | undefined {
+  const isList = Array.isArray(ranges) && ranges.every((range) => typeof range === 'object');
+  const ends = isList ? ranges.map(toEnds) : [];
+  const isJoined = ends.every(([from, to], at) => to === ends[at + 1]?.[0] && (at === 0 || from !== undefined));
+  if (ends.length === 0 || !isJoined) return undefined;
+  return [...ends.map(([from]) => from), ends.at(-1)![1]].filter((bound) => bound !== undefined);
 }
 
 function toEnds(range: unknown): readonly [from: unknown, to: unknown] {

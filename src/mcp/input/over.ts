@@ -5,7 +5,7 @@ import { foldName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
 import { toExpression } from './expressions.ts';
 import { readHaving } from './group-order.ts';
-import { readGroups } from './groups.ts';
+import { boundsOf, readGroups } from './groups.ts';
 import { readMeasures } from './measures.ts';
 import { argumentWords, expressionWords, measureWords } from './synonyms.ts';
 
@@ -82,22 +82,40 @@ export function failOnInnerGroups(args: JsonObject, context: NameContext): void 
     if (expression === undefined) return typeof group === 'string' ? group : undefined;
     values[`value ${at}`] = { max: expression };
     const { ranges } = group as JsonObject;
-    return ranges === undefined ? `value ${at}` : { field: `value ${at}`, ranges };
+    return ranges === undefined ? `value ${at}` : { field: `value ${at}`, ranges: boundsOf(ranges) ?? ranges };
   });
-  const isCount = (each: unknown) => isObject(each) && Object.keys(each).length === 1 && each.count === true;
-  if (Object.keys(values).length === 0 || outer.includes(undefined) || !Object.values(measures).every(isCount)) return;
+  const ofRecords = toMeasuresOfRecords(measures);
+  if (Object.keys(values).length === 0 || outer.includes(undefined) || !ofRecords) return;
   const inner = [...groups.filter((group) => typeof group === 'string'), ...context.names.key(context.collection)];
-  const form = JSON.stringify({ groups: outer, over: { groups: [...new Set(inner)], measures: values } });
+  const over = { groups: [...new Set(inner)], measures: { ...values, ...ofRecords.values } };
+  const form = JSON.stringify({ measures: ofRecords.measures, groups: outer, over });
   fail('INVALID_ARGUMENT', {
     argument: 'groups',
     problem: `a group is a field. For an expression, group the values of the records: send ${form}.`,
   });
 }
 
-/** `{"expression": {...}, "ranges": [...]}` or `{"coalesce": [...]}`. */
+/** The measures over `values`, which hold one value of each record. Undefined if a measure needs the records. */
+function toMeasuresOfRecords(
+  measures: JsonObject,
+): { readonly measures: JsonObject; readonly values: JsonObject } | undefined {
+  const values: Record<string, unknown> = {};
+  const outer = Object.entries(measures).map(([name, measure]): [string, unknown] | undefined => {
+    const [[kind = '', of] = [], ...others] = Object.entries(isObject(measure) ? measure : {});
+    const word = measureWords.get(foldName(kind))?.[0] ?? '';
+    if (others.length > 0) return undefined;
+    if ((word === 'count' && of === true) || /^(ratio|share)$/.test(word)) return [name, measure];
+    if (!/^(sum|avg|min|max|median|countDistinct)$/.test(word)) return undefined;
+    values[`value of ${name}`] = { max: of };
+    return [name, { [word]: `value of ${name}` }];
+  });
+  return outer.every((entry) => entry !== undefined) ? { measures: Object.fromEntries(outer), values } : undefined;
+}
+
+/** `{"expression": {...}, "ranges": [...]}`, perhaps with a name, or `{"coalesce": [...]}`. */
 function expressionOf(group: unknown, context: NameContext): unknown {
   if (!isObject(group)) return undefined;
-  const { expression, ranges: _ranges, ...others } = group;
+  const { expression, ranges: _ranges, name: _name, ...others } = group;
   const isWhole = expression !== undefined && Object.keys(others).length === 0;
   const isOperation = Object.keys(group).every((key) => expressionWords.has(foldName(key)));
   const found = isWhole || isOperation ? toExpression(isWhole ? expression : group, context, 'groups') : undefined;
