@@ -155,17 +155,22 @@ function toBounds(given: unknown, field: string, { name, allWith }: GroupPositio
   const isPlain = ranges.every(
     (range) => isObject(range) && Object.keys(range).every((key) => /^(from|to)$/.test(key)),
   );
-  if (bounds && isPlain) return bounds as readonly number[];
-  const all = new Set(bounds ?? ranges.flatMap(toEnds).filter((bound) => bound !== undefined));
-  return invalid(name, `ranges are bounds, each range without its end: send ${allWith({ field, ranges: [...all] })}.`);
+  if (isJoined(ranges) && isPlain) return bounds as readonly number[];
+  return invalid(
+    name,
+    `ranges are bounds, each range without its end: send ${allWith({ field, ranges: [...new Set(bounds)] })}.`,
+  );
 }
 
-/** The bounds of `[{from, to}, ...]`, if each range ends where the next begins. Undefined for others. */
-export function boundsOf(ranges: unknown): readonly unknown[] | undefined {
-  const isList = Array.isArray(ranges) && ranges.every((range) => typeof range === 'object');
-  const ends = isList ? ranges.map(toEnds) : [];
-  const isJoined = ends.every(([from, to], at) => to === ends[at + 1]?.[0] && (at === 0 || from !== undefined));
-  if (ends.length === 0 || !isJoined) return undefined;
+/** Whether each range ends where the next begins. */
+export function isJoined(ranges: readonly unknown[]): boolean {
+  const ends = ranges.map(toEnds);
+  return ends.every(([from, to], at) => to === ends[at + 1]?.[0] && (at === 0 || from !== undefined));
+}
+
+/** The starts of `[{from, to}, ...]`, and the end of the last one. */
+export function boundsOf(ranges: readonly unknown[]): readonly unknown[] {
+  const ends = ranges.map(toEnds);
   return [...ends.map(([from]) => from), ends.at(-1)![1]].filter((bound) => bound !== undefined);
 }
 

@@ -5,7 +5,7 @@ import { foldName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
 import { toExpression } from './expressions.ts';
 import { readHaving } from './group-order.ts';
-import { boundsOf, readGroups } from './groups.ts';
+import { boundsOf, isJoined, readGroups } from './groups.ts';
 import { readMeasures } from './measures.ts';
 import { argumentWords, expressionWords, measureWords } from './synonyms.ts';
 
@@ -82,13 +82,16 @@ export function failOnInnerGroups(args: JsonObject, context: NameContext): void 
     if (expression === undefined) return typeof group === 'string' ? group : undefined;
     values[`value ${at}`] = { max: expression };
     const { ranges } = group as JsonObject;
-    return ranges === undefined ? `value ${at}` : { field: `value ${at}`, ranges: boundsOf(ranges) ?? ranges };
+    if (ranges === undefined) return `value ${at}`;
+    const isRanges = Array.isArray(ranges) && ranges.length > 0 && ranges.every(isObject) && isJoined(ranges);
+    return { field: `value ${at}`, ranges: isRanges ? boundsOf(ranges) : ranges };
   });
   const ofRecords = toMeasuresOfRecords(measures);
   if (Object.keys(values).length === 0 || outer.includes(undefined) || !ofRecords) return;
   const inner = [...groups.filter((group) => typeof group === 'string'), ...context.names.key(context.collection)];
   const over = { groups: [...new Set(inner)], measures: { ...values, ...ofRecords.values } };
-  const form = JSON.stringify({ measures: ofRecords.measures, groups: outer, over });
+  const isChanged = Object.keys(ofRecords.values).length > 0;
+  const form = JSON.stringify({ ...(isChanged && { measures: ofRecords.measures }), groups: outer, over });
   fail('INVALID_ARGUMENT', {
     argument: 'groups',
     problem: `a group is a field. For an expression, group the values of the records: send ${form}.`,
@@ -119,7 +122,10 @@ function expressionOf(group: unknown, context: NameContext): unknown {
   const isWhole = expression !== undefined && Object.keys(others).length === 0;
   const isOperation = Object.keys(group).every((key) => expressionWords.has(foldName(key)));
   const found = isWhole || isOperation ? toExpression(isWhole ? expression : group, context, 'groups') : undefined;
-  return typeof found === 'object' ? found : undefined;
+  return isObject(found) &&
+    Object.keys(found).every((key) => key === 'field' || key === 'part' || expressionWords.has(key))
+    ? found
+    : undefined;
 }
 
 /** `{"avg": "orders"}` or `{"average": {"avg": "orders"}}`: a measure of the groups, not the groups. */
