@@ -46,6 +46,7 @@ const place = serveOutside(['CREATE TABLE own (id INTEGER PRIMARY KEY)'], (agent
     .customizeCollection('s_hidden', (each) =>
       each.addAction('Act', { scope: 'Global', execute: (_, result) => result.success('done') }),
     );
+  agent.addDataSource(createMemoryDataSource('upper', [table('N_PEOPLE', null, 'upper')]));
   agent.addDataSource(async (parts) => {
     asked.push(Object.keys(parts));
     await new Promise(setImmediate);
@@ -131,5 +132,15 @@ test('include, exclude, rename | names match exactly, also names like constructo
     { parent: 'one toString' },
     '/service/_actions/s_hidden/0/act',
     'done',
+  ]);
+});
+
+test('factory | two sources have collections whose names differ only in case: each is served under its own name', async () => {
+  const labelsOf = async (name: string) => (await place.list(`/${name}`)).map(({ label }) => label);
+  const { json } = await place.tool('list', { collectionName: 'N_PEOPLE', fields: ['label'] });
+  expect([await labelsOf('n_people'), await labelsOf('N_PEOPLE'), json.rows]).toEqual([
+    ['person'],
+    ['upper'],
+    [['upper']],
   ]);
 });
