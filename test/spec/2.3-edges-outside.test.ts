@@ -82,6 +82,22 @@ test('getRecordId, getRecordIds, getCompositeRecordId, getRecord, getRecords, ge
   ]);
 }); // biome-ignore format: a table
 
+test('caller: complete for each scope, Single, Bulk and Global, over HTTP and MCP, and frozen', async () => {
+  const seen: unknown[] = [];
+  const look: typeof run = ({ caller }) => void seen.push({ ...caller }, Object.isFrozen(caller));
+  for (const [name, ids] of [['one', [key]], ['some', [key, '1|c']], ['all', []], ['file', []]] as const) {
+    await act(name, { ids }, look);
+    const actionName = `${name[0]!.toUpperCase()}${name.slice(1)}`;
+    await place.tool('executeAction', { collectionName: 'parts', actionName, ...(ids.length > 0 && { recordIds: ids }) });
+  }
+  const ada = {
+    ...{ id: 1, email: 'ada@example.com', firstName: 'Ada', lastName: 'Byron', team: 'Operations' },
+    ...{ role: 'Administrator', tags: { region: 'south' }, timezone: 'Europe/Paris', permissionLevel: 'admin' },
+    renderingId: expect.anything(),
+  };
+  expect(seen).toEqual(Array(8).fill([ada, true]).flat());
+}); // biome-ignore format: short
+
 test('collection, filter, caller, formValues: the filter selects the chosen records, and code can update by it; it is frozen', async () => {
   const changed = await find('some', { ids: ['1|c', '2|c'] }, async ({ collection, filter, caller, formValues }) => [
     await collection.update(filter, { word: 'new' }),
