@@ -105,9 +105,18 @@ const entries = [
   { value: null, label: 'None' },
   0,
 ];
+const withPlaceholder = Object.entries(widgets).filter(([, [, names]]) => names.includes('placeholder'));
+/** Fields of one widget with each kind of placeholder. */
+function placeholders(widget: string, [types, names]: readonly [types: string, options: string]): readonly object[] {
+  const needed = [...names.matchAll(/\((\w+)\)/g)].map(([, name]) => [name, optionValues[name!]]);
+  const field = { type: types.split(' ')[0], widget, ...Object.fromEntries(needed) };
+  const kinds = { Text: 'p', Empty: '', Made: () => '', Null: null, Gone: async () => null, Bare: undefined };
+  return Object.entries(kinds).map(([label, placeholder]) => ({ label, ...field, placeholder }));
+}
 let place: Forms;
 beforeAll(async () => {
   place = await openForms(['CREATE TABLE cities (id INTEGER PRIMARY KEY)'], {
+    ...Object.fromEntries(withPlaceholder.map(([widget, each]) => [widget, placeholders(widget, each)])),
     ...Object.fromEntries(
       Object.entries(lists).map(([type, [more]]) => [type, [{ label: 'A', type, minItems: 2, maxItems: 3, ...more }]]),
     ),
@@ -137,6 +146,13 @@ test.each(['Checkbox', 'NumberInput'])('%s | false and 0 satisfy isRequired | wi
     { Box: 'is required: send true or false', Zero: 'is required: send a number' },
   ]);
 });
+
+test.each(withPlaceholder)('%s | an empty placeholder is kept; without one, front ends get none | widget', async (widget) => {
+  const told = Object.values(await place.load(widget)) as readonly { widgetEdit: { parameters: object } }[];
+  // A Dropdown always has the member.
+  const none = widget === 'Dropdown' ? [null] : [];
+  expect(told.map(({ widgetEdit: { parameters } }) => ('placeholder' in parameters ? [parameters.placeholder] : []))).toEqual([['p'], [''], [''], none, none, none]);
+}); // biome-ignore format: short
 
 describe('type', () => {
   test.each(Object.entries(lists))('type | %s | at least minItems and at most maxItems', async (name, [, items]) => {
