@@ -81,8 +81,12 @@ test('SSO | when the project uses it, the token must be generated while logged i
     refused.html.includes('Single sign-on is required'),
     html.includes('type="password"'),
   ]).toEqual([403, true, false]);
-  const statusOf = async (sent: string) => (await other.ask('GET', '/token', { secret: sent })).status;
-  expect([await statusOf(secret), await statusOf(without)]).toEqual([200, 401]);
+  const [theirs, theOther] = [secret, without].map((sent) => other.ask('GET', '/token', { secret: sent }));
+  const { status, body } = await theOther!;
+  expect([(await theirs!).status, status, body.message]).toEqual([
+    ...[200, 401],
+    'Single sign-on is required, and this token was created without it. Sign in through it and create another token.',
+  ]);
 });
 
 test('revoked | at any time; takes effect immediately, and calls then return 401', async () => {
@@ -187,6 +191,21 @@ test.each([
   );
   const own = (expected as readonly number[]).findIndex((status) => status < 300);
   if (scope !== 'all') expect((await statuses(others))[own]).toBe(403);
+});
+
+test.each([
+  ['activity_logs:read', [200, 403, 403]],
+  ['admin_logs:read', [403, 200, 403]],
+  ['notes:read', [403, 403, 404]],
+  ['notes:write', [403, 403, 403]],
+  ['workflows:trigger', [403, 403, 403]],
+  ['all', [200, 200, 404]],
+] as const)('%s | at the exports of both logs, and at a single note', async (scope, expected) => {
+  const headers = { authorization: `Bearer ${await client.secret([scope])}` };
+  const seen = [];
+  for (const path of [`${activity}/export?recordId=none`, `${adminLogs}/export?userId=999`, `${notesPath}/999999`])
+    seen.push((await fetch(`${client.shop.address}/v1${path}`, { headers })).status);
+  expect(seen).toEqual(expected);
 });
 
 test('read-only, read-write | the level of each set of scopes, and what read-only may never do', async () => {
