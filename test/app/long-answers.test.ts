@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
+import type { ApplicationToken } from '../../src/store/oauth/token-types.ts';
 import { servers } from '../databases.ts';
 import { sessionToken } from '../rest/front-end.ts';
 import { all, type Music, openTables } from './music.ts';
@@ -72,7 +73,10 @@ test.each(servers)(
   },
 );
 
-test('an export of the log stops when its token is revoked', async () => {
+/** Exports the log, and takes the right while it is read. */
+async function exportLog(
+  take: (store: Music['store'], made: { readonly token: ApplicationToken }) => Promise<unknown>,
+) {
   const music = await openTables(servers[0]!, ['CREATE TABLE things (id INTEGER NOT NULL PRIMARY KEY)']);
   const { id } = (await music.store.identity.findUserByEmail(music.account.email))!;
   for (let at = 0; at < 9000; at++)
@@ -88,13 +92,21 @@ test('an export of the log stops when its token is revoked', async () => {
       ...{ type: 'read', outcome: 'completed', startedAt: at, durationMs: 1 },
     });
   await music.store.activity.flush();
-  const made = await music.store.tokens.create({ userId: id, name: 'log', scopes: ['activity_logs:read'] });
+  const reader = await music.store.identity.addUser({ email: 'reader@example.com', level: 'admin' });
+  const asked = { userId: reader.id, name: 'log', scopes: ['activity_logs:read'] };
+  const made = await music.store.tokens.create(asked);
   const { project, environment } = await music.store.identity.place();
   const logs = `/v1/project/${encodeURIComponent(project)}/environment/${environment}/activity-logs/export`;
   const response = await open(music.mcpUrl.replace(/\/mcp$/, logs), made.secret);
   expect(response.statusCode).toBe(200);
   await once(response, 'readable');
-  await music.store.tokens.revoke(made.token.id);
+  await take(music.store, made);
   const { lines, isWhole } = await drain(response);
   expect({ lines: lines < 8000, isWhole }).toEqual({ lines: true, isWhole: false });
-});
+}
+
+test('an export of the log stops when its token is revoked', () =>
+  exportLog((store, { token }) => store.tokens.revoke(token.id)));
+
+test('an export of the log stops when its user loses the Admin role', () =>
+  exportLog((store, { token }) => store.members.change(token.userId, { level: 'developer' })));

@@ -164,7 +164,7 @@ export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
   'api 4.3 · admin-logs': [adminLogs('the filter %s finds the matching changes', '%s returns 400', 'pages by cursor and the export contain every entry once, in opposite orders')],
   'api 4.3 · notes': [...byId, wrongNotes, notes('a hidden collection or record gets the same response as one that does not exist', 'every write is in the activity log, failed ones too, without the content')],
   'api 5 · Bearer': noToken,
-  'api 5 · Admin role': [...rightsAtTheCall, tokenPages('a user without the Admin role sees a warning, and calls are refused until they have it')],
+  'api 5 · Admin role': [inSuite('app/long-answers')('an export of the log stops when its user loses the Admin role'), ...rightsAtTheCall, tokenPages('a user without the Admin role sees a warning, and calls are refused until they have it')],
   'api 5 · SSO': [wrongThings('with single sign-on, a token made without it gets 401 with the reason; one made through it works')],
   'api 5 · revoked': revokedToken,
   'api 5 · expire': [ownToken, tokenPages('a token ends at the end of the chosen day, in the timezone of the user')],
