@@ -67,3 +67,16 @@ test('project | also for changes of the project: another name revokes no token',
     expect((await client.ask('DELETE', `/project/${name}/tokens/${id}`)).status).toBe(404);
   expect((await client.ask('GET', '/token', { secret })).status).toBe(200);
 });
+
+test('project, environment | the error names the one that does not exist, the project first', async () => {
+  const messageAt = async (path: string) => (await client.ask('GET', path)).body.message;
+  expect([
+    await messageAt('/project/Another/environment/Staging/notes'),
+    await messageAt('/project/My%20project/environment/Staging/notes'),
+    await messageAt('/project/My%20project/environment/production/activity-logs'),
+  ]).toEqual([
+    "Not found: project 'Another'.",
+    "Not found: environment 'Staging'.",
+    "Not found: environment 'production'.",
+  ]);
+});
