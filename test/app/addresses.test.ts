@@ -121,6 +121,12 @@ describe.each([
     const { origin, pathname } = new URL(shop.mcpUrl);
     const { resource } = await documentAt(`${shop.address}/.well-known/oauth-protected-resource/agents/shop/mcp`);
     const { issuer } = await documentAt(`${shop.address}/.well-known/oauth-authorization-server`);
+    // A client that omits the path finds the same document, whether the proxy strips its path or passes it on.
+    for (const passedOn of ['', '/agents/shop'])
+      for (const end of ['', '/mcp', '/agents/shop/mcp']) {
+        const document = await documentAt(`${shop.address}${passedOn}/.well-known/oauth-protected-resource${end}`);
+        expect([passedOn, end, document.resource]).toEqual([passedOn, end, shop.mcpUrl]);
+      }
     expect(issuer).toBe(`${origin}/agents/shop`);
     expect([pathname, await challengeOf(shop.mcpUrl), resource, await signInAndList(shop)]).toEqual([
       '/agents/shop/mcp',
