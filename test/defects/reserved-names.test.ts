@@ -34,6 +34,17 @@ test.each(names)('a collection %s ends the start, and can be renamed or removed'
   await agentWith(name).removeCollection(name).start();
 });
 
+test('the error shows the name of the table in its source, which rename takes', async () => {
+  const options: readonly DataSourceOptions[] = [
+    { rename: { people: 'stats' } },
+    { prefix: '_', rename: { people: 'actions' } },
+  ];
+  for (const each of options)
+    expect(await messageOf(() => agentWith('people', each).start())).toMatch(
+      /^A collection cannot have the name '(stats|_actions)': .* rename: \{ 'people': '\.\.\.' \} \}\)\./,
+    );
+});
+
 test('names of paths below the prefix / are reserved too, and only with that prefix', async () => {
   const agent = agentWith('oauth', {}, '/').mountAiMcpServer().mountOnStandaloneServer(0);
   expect(await messageOf(() => agent.start())).toMatch("A collection cannot have the name 'oauth'");
