@@ -214,6 +214,8 @@ describe('the consent page', () => {
       false,
       '&lt;img src=x onerror=alert(1)&gt;&quot;evil&#96;',
     ]);
+    for (const client_name of [undefined, ' ', '\u200b\u202e'])
+      expect(read((await atConsent({}, { client_name })).page)).toContain('unverified Calls itself “An unnamed app”');
   });
 
   test('lets the user leave scopes out', async () => {
