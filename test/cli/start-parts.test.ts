@@ -123,6 +123,9 @@ describe('the served database', () => {
     expect((await prepareServed(config, systemClock)).customize?.name).toBe('own');
     // It replaces that of the demo shop, too.
     expect((await prepareServed(configOf(), systemClock)).customize?.name).toBe('own');
+    // Also if the demo shop exists.
+    expect([existsSync('data/demo.sqlite'), (await findServed(config))?.database]).toEqual([true, database]);
+    expect((await prepareServed(config, systemClock)).database).toBe(database);
   });
 
   test('a data folder that cannot be created is reported with its setting', async () => {
