@@ -158,6 +158,8 @@ describe.each(variants)('notes on $name', (variant) => {
       [record, blank, upper, plain],
       [],
     ]);
+    const { notes } = await store.notes.list({ limit: 4, title: 'name' });
+    expect(notes.map(({ collection }) => collection)).toEqual(['é', 'orders ', 'Orders', 'orders']);
   });
 
   test('notes outlive their disabled author and deleted team, and are deleted with their environment', async () => {
