@@ -23,6 +23,7 @@ import { edgesOfDecisionsC } from './mutations/edges-decisions-c.ts';
 import { edgesDrawn } from './mutations/edges-drawn.ts';
 import { edgesDrawnB } from './mutations/edges-drawn-b.ts';
 import { edgesDrawnC } from './mutations/edges-drawn-c.ts';
+import { edgesDrawnD } from './mutations/edges-drawn-d.ts';
 import { edgesE } from './mutations/edges-e.ts';
 import { edgesOfEngine } from './mutations/edges-engine.ts';
 import { edgesOfAgentRows } from './mutations/edges-rows-agent.ts';
@@ -62,6 +63,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   edgesE,
   edgesDrawnB,
   edgesDrawnC,
+  edgesDrawnD,
   edgesOfActions,
   edgesOfAgent,
   edgesOfApi,
