@@ -120,6 +120,23 @@ describe('api 2.3 Nested objects', () => {
     expect(body.data[0][member]).toStrictEqual({ object: member, name: 'Of now' });
   });
 
+  test.each([
+    ['User | object', 'user', ['User']],
+    ['Environment | object', 'environment', ['Environment']],
+    ['Team | object', 'team', ['Team']],
+    ['Collection | object', 'collection', ['Collection']],
+    ['Note message | object', 'note-message', ['NoteMessage', 'NoteThreadMessage']],
+  ])('%s: the OpenAPI document requires the constant %s', async (_, constant, names) => {
+    const { schemas } = (await client.ask('GET', '/openapi.json')).body.components;
+    for (const name of names) {
+      const { required, properties } = schemas[name];
+      expect([properties.object, required]).toStrictEqual([
+        { type: 'string', const: constant },
+        expect.arrayContaining(['object']),
+      ]);
+    }
+  });
+
   test('Note message | content: allowed markup, link addresses, and the longest text, new and edited', async () => {
     const { id, messages } = await client.create({ content: 'first' });
     const write = async (content: string) => {
@@ -152,4 +169,26 @@ describe('api 2.3 Nested objects', () => {
       Array(0).concat([201, 200], Array(2).fill(expect.stringContaining('<li><blockquote>deep</blockquote></li>'))),
     );
   });
+
+  test.each(['User', 'Environment', 'Team', 'Collection', 'Note message'])(
+    '%s | object: the same constant in the answers to a new, a read and a changed note',
+    async () => {
+      const { id, messages, ...created } = await client.create({ content: 'first' });
+      const path = `{notes}/${id}`;
+      const answers = [
+        { ...created, messages },
+        (await client.ask('POST', `${path}/messages`, { body: { content: 'second' } })).body,
+        (await client.ask('PATCH', `${path}/messages/${messages[0].id}`, { body: { content: 'edited' } })).body,
+        (await client.ask('PATCH', path, { body: { title: 'Renamed' } })).body,
+        (await client.ask('GET', path)).body,
+      ];
+      const own = ['note', 'user', 'environment', 'team', 'collection'];
+      const message = ['note-message', 'user'];
+      const seen = answers.map((each) => [
+        ...[each.object, each.user.object, each.environment.object, each.team.object, each.collection.object],
+        ...each.messages.flatMap((one: typeof each) => [one.object, one.user.object]),
+      ]);
+      expect(seen).toEqual([[...own, ...message], ...Array(4).fill([...own, ...message, ...message])]);
+    },
+  );
 });
