@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAgent, createAiProvider } from '../../src/index.ts';
 import { KEY, openAiServer, saying } from '../agent/ai-server.ts';
@@ -50,11 +51,15 @@ test.each(mounts)(
       (await ask(mounted.mcpUrl + query, undefined, 'tools/list', {}, { headers })).status;
     expect([
       await sent({ authorization: `bearer ${token}` }),
+      await sent({ authorization: `BEARER   ${token}` }),
       await sent({ authorization: `Basic ${btoa(`${token}:`)}` }),
       await sent({ authorization: token }),
       await sent({ cookie: `token=${token}` }),
       await sent({}, `?access_token=${token}`),
-    ]).toEqual([200, 401, 401, 401, 401]);
+      await sent({ authorization: `Bearer${token}` }),
+      await sent({ authorization: `Bearer ${token} ${token}` }),
+      await sent({ authorization: `Bearer "${token}"` }),
+    ]).toEqual([200, 200, 401, 401, 401, 401, 401, 401, 401]);
     // Another client cannot revoke this token.
     const { origin, prefix } = mounted;
     const { client } = await register(`${origin}${prefix}`, { client_name: 'Other', redirect_uris: [redirectUri] });
@@ -139,4 +144,16 @@ test.each(['openai', 'anthropic'] as const)('apiKey: every visible ASCII charact
     await ai.ask({ messages: [{ role: 'user', content: 'Is it so?' }] }).catch(() => undefined);
   }
   expect(seen).toEqual([`Bearer ${visible}`, 'Bearer !', 'Bearer ~']);
+}); // biome-ignore format: short
+
+test.each(['openai', 'anthropic'] as const)('apiKey: %s repeats it several times, as sent and within JSON: the error, its cause and the log do not contain it', async (provider) => {
+  const quoted = JSON.stringify(KEY);
+  const error = { type: 'some_error', message: `${KEY} is not ${KEY}: ${quoted}, ${quoted}, ${KEY}` };
+  const body = provider === 'openai' ? { error } : { type: 'error', error };
+  const { baseUrl } = await openAiServer(provider, { status: 401, body });
+  const ai = createAiProvider({ name: 'house', provider, model: 'model-1', baseUrl, apiKey: KEY });
+  const thrown = await ai.ask({ messages: [{ role: 'user', content: 'Is it so?' }] }).catch((each: unknown) => each);
+  const shown = inspect(thrown, { depth: 9 }) + String((thrown as Error).cause);
+  expect(shown).toContain('*** is not ***');
+  for (const secret of [KEY, quoted.slice(1, -1)]) expect(shown).not.toContain(secret);
 }); // biome-ignore format: short
