@@ -102,6 +102,29 @@ describe('agent options', () => {
     ]);
   });
 
+  test('isProduction: a start and a restart with other collections warn, with the first five of them and the number of others', async () => {
+    const table = (name: string) => ({
+      name,
+      columns: [{ name: 'id', type: 'Number' as const }],
+      primaryKey: ['id'],
+      rows: [],
+    });
+    const shown = [];
+    for (const count of [1, 5, 6]) {
+      const { agent: before, schemaPath } = shopAgent();
+      await before.generateSchemaOnly();
+      const { agent, logged } = shopAgent({ isProduction: true, schemaPath });
+      const names = Array.from({ length: count }, (_, at) => `table_${at}`);
+      agent.addDataSource(createMemoryDataSource('others', names.map(table)));
+      await agent.start();
+      await agent.restart();
+      const warnings = logged.filter(([level]) => level === 'Warn').map(([, message]) => message);
+      shown.push(warnings.map((message) => /in: (.*)\. Update/.exec(message)?.[1]));
+    }
+    const five = 'table_0, table_1, table_2, table_3, table_4';
+    expect(shown).toEqual(['table_0', five, `${five} and 1 more`].map((each) => [each, each]));
+  });
+
   test('logger | function | no | custom logger: level, message, error', async () => {
     const { agent, logged } = shopAgent({ loggerLevel: 'Debug' });
     agent.mountAiMcpServer({ enabledTools: ['list'] }).mountOnStandaloneServer(0);
