@@ -135,6 +135,26 @@ test('with too many paths, the typings follow fewer relations, and a warning is 
   ]);
 });
 
+test.each([
+  [1000, 5, []],
+  [1001, 0, [['Warn', "Typings: paths of 'orders' follow 0 relations instead of 5, to limit their number."]]],
+])('2,000 paths are not too many, and relations to many do not count: with %s columns behind a relation they follow %s relations', async (count, depth, warnings) => {
+  const { agent, folder, logged } = emptyAgent();
+  const path = join(folder, 'typings.ts');
+  const table = (name: string, keys: readonly string[], columns: number, more: Partial<MemoryTable>): MemoryTable => ({
+    name,
+    columns: [...keys, ...Array.from({ length: columns - keys.length }, (_, at) => `column_${at}`)].map((each) => ({ name: each, type: 'Number' as const })),
+    primaryKey: ['id'],
+    rows: [],
+    ...more,
+  });
+  const foreignKeys = [{ columns: ['buyer_id'], table: 'buyers', targetColumns: ['id'] }];
+  const tables = [table('orders', ['id', 'buyer_id'], 1000, { foreignKeys }), table('buyers', ['id'], count, {})];
+  agent.addDataSource(createMemoryDataSource('shop', tables));
+  await agent.updateTypesOnFileSystem(path, 5);
+  expect([readFileSync(path, 'utf8').match(/depth: \d/g), logged]).toEqual([['depth: 5', `depth: ${depth}`], warnings]);
+}); // biome-ignore format: short
+
 test('a folder as the path of the file is refused with the name of the option', async () => {
   const { agent, folder } = emptyAgent();
   const path = join(folder, 'typings.ts');
