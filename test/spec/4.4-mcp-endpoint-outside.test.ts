@@ -98,4 +98,15 @@ describe.each([
     expect(listed.headers.get('access-control-allow-headers')?.toLowerCase().split(', ')).toEqual(['authorization', 'content-type', 'mcp-protocol-version']); // biome-ignore format: short
     expect([other.headers.get('access-control-allow-methods'), none.headers.get('access-control-allow-origin'), listed.headers.get('vary')]).toEqual([null, null, 'Origin']); // biome-ignore format: short
   });
+
+  test(`${shown}/mcp: one slash after it is allowed; a path below it, beside it or in another case is not the endpoint`, async () => {
+    const statuses = [];
+    for (const end of ['mcp', 'mcp/', 'mcp?readonly=true', 'mcp/?readonly=true', 'mcp//', 'mcp/x', 'mcp/mcp', 'mcpx', 'MCP', 'Mcp/']) {
+      const url = places[on]!.shop.mcpUrl.replace(/mcp$/, end);
+      const headers = { ...listed.headers, authorization: `Bearer ${places[on]!.token}` };
+      statuses.push([end, (await fetch(url, { method: 'POST', headers, body: listed.body })).status]);
+    }
+    expect(statuses.filter(([, status]) => status === 200).map(([end]) => end)).toEqual(['mcp', 'mcp/', 'mcp?readonly=true', 'mcp/?readonly=true']);
+    expect(statuses.slice(4).map(([, status]) => status)).toEqual(Array(6).fill(404));
+  }); // biome-ignore format: short
 });
