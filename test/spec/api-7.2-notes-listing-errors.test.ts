@@ -261,3 +261,33 @@ test('429 | the headers are exact to the second, also between two seconds: no ca
     [200, '1', 121, null],
   ]);
 });
+
+test('5XX | 500 names the request of the log; 503 has Retry-After and says that it can be sent again, and nothing is written', async () => {
+  const headers = { 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ title: 'x', collectionName: 'orders', recordId: '1', content: 'x' });
+  const tables = openDatabase({ url: ways.storage, dataDir: '/', sqlite: 'auto' });
+  onTestFinished(() => tables.close());
+  const { secret } = await ways.make(['all']);
+  const during = async (table: string, method: 'GET' | 'POST') => {
+    await tables.knex.schema.renameTable(table, `${table}_elsewhere`);
+    const answer = await ways.ask(notesPath, { secret, method, ...(method === 'POST' && { body, headers }) });
+    await tables.knex.schema.renameTable(`${table}_elsewhere`, table);
+    return [answer.status, answer.json, answer.headers.get('retry-after'), answer.headers.get('content-type')];
+  };
+  const before = await tables.knex('notes').count();
+  const internal = await during('notes', 'GET');
+  const failure = ways.observed.findLast(({ type }) => type === 'failure') as { requestId?: string } | undefined;
+  expect(internal).toEqual([
+    500,
+    { error: 'Failed', message: `An internal error occurred; your call is not the cause. Tell the operator: request ${failure?.requestId}.`, code: 'INTERNAL' },
+    null,
+    'application/json',
+  ]);
+  expect(await during('activity_logs', 'POST')).toEqual([
+    503,
+    { error: 'Unavailable', message: expect.stringMatching(/cannot be reached .* Try again shortly\. .* tell the operator/), code: 'SOURCE_UNAVAILABLE' },
+    expect.stringMatching(/^\d+$/),
+    'application/json',
+  ]);
+  expect(await tables.knex('notes').count()).toEqual(before);
+}); // biome-ignore format: short
