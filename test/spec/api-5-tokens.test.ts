@@ -310,3 +310,21 @@ test('Admin role | checked again when the body has arrived: a user who loses it 
   const { data } = (await client.ask('GET', '{notes}?limit=100')).body;
   expect(JSON.stringify(data)).not.toContain('of Ray');
 }); // biome-ignore format: short
+
+test('read-only, read-write | the list of tokens has the level of those for assistants and for programs too', async () => {
+  const levels: Record<string, string> = {
+    'mcp:read': 'read-only',
+    'mcp:write': 'read-write',
+    'mcp:action': 'read-write',
+    'records:read': 'read-only',
+    'records:write': 'read-write',
+    'records:action': 'read-write',
+    'mcp:read mcp:action': 'read-write',
+    'records:read records:write': 'read-write',
+  };
+  for (const name of Object.keys(levels))
+    await client.shop.store.tokens.create({ userId: 1, name: `level ${name}`, scopes: name.split(' ') });
+  const { data } = (await client.ask('GET', tokens)).body as { data: { name: string; level: string }[] };
+  const listed = data.filter(({ name }) => name.startsWith('level '));
+  expect(Object.fromEntries(listed.map(({ name, level }) => [name.slice('level '.length), level]))).toEqual(levels);
+});
