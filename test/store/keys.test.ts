@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
@@ -165,5 +165,16 @@ describe('the secret of the installation', () => {
       code: 'CONFIGURATION',
       message: expect.stringContaining('cannot be read or created'),
     });
+  });
+
+  test('the storage and the secret are for their owner only, also if others could read the storage before', async () => {
+    const place = await createPlace(variants[0]!);
+    const file = place.url.replace(/^sqlite:/, '');
+    chmodSync(file, 0o644);
+
+    await (await place.open()).keys.of('one', make);
+
+    const modes = [file, join(place.dataDir, 'secret')].map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600]);
   });
 });
