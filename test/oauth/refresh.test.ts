@@ -14,11 +14,12 @@ afterEach(async () => {
 });
 
 let late = 0;
-const clock = { ...systemClock, now: () => systemClock.now() + late };
+let frozen: number | undefined;
+const clock = { ...systemClock, now: () => (frozen ?? systemClock.now()) + late };
 
 /** Two servers on one storage. SQLite has a single writer process, so there both are the same server. */
 async function openPair(server: (typeof servers)[number]): Promise<readonly [OAuthTestServer, OAuthTestServer]> {
-  late = 0;
+  [late, frozen] = [0, undefined];
   const database = await createStorage(server);
   undo.push(() => database.drop());
   // A trusted proxy lets a request come from any IP address.
@@ -127,4 +128,20 @@ describe.each(servers.map((server) => [server.dialect, server] as const))('on %s
       401,
     ]);
   });
+});
+
+test('the grace period ends exactly 60 seconds after the first use', async () => {
+  const [server] = await openPair(servers.find(({ dialect }) => dialect === 'sqlite')!);
+  frozen = Math.floor(systemClock.now() / 1000) * 1000;
+  const sessions = [await signedIn(server), await signedIn(server)] as const;
+  const refresh = async (session: Session) => {
+    const { status, error } = await refreshAt(server, session, `${session.tokens.refresh_token}`, '203.0.113.1');
+    return [status, error];
+  };
+  const first = [await refresh(sessions[0]), await refresh(sessions[1])];
+  late = 59_999;
+  const within = await refresh(sessions[0]);
+  late = 60_000;
+  const outside = await refresh(sessions[1]);
+  expect([first, within, outside]).toEqual([Array(2).fill([200, undefined]), [200, undefined], [400, 'invalid_grant']]);
 });
