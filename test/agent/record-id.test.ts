@@ -28,6 +28,7 @@ test.each([
   [two, ['a|b', 0], 'a\\|b|0'],
   [two, ['a\\', 7], 'a\\\\|7'],
   [two, ['', -1], '|-1'],
+  [two, ['|a||b\\|', 0], '\\|a\\|\\|b\\\\\\||0'],
 ])('a packed id unpacks to its key, with separators and escapes for composite keys only (%#)', (key, values, id) => {
   expect([packId(values), unpackId(key, id, 'id', moment), unpackId(key, values, 'id', moment)]).toEqual([
     id,
