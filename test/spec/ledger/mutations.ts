@@ -24,6 +24,7 @@ import { edgesDrawn } from './mutations/edges-drawn.ts';
 import { edgesDrawnB } from './mutations/edges-drawn-b.ts';
 import { edgesDrawnC } from './mutations/edges-drawn-c.ts';
 import { edgesDrawnD } from './mutations/edges-drawn-d.ts';
+import { edgesDrawnE } from './mutations/edges-drawn-e.ts';
 import { edgesE } from './mutations/edges-e.ts';
 import { edgesOfEngine } from './mutations/edges-engine.ts';
 import { edgesOfAgentRows } from './mutations/edges-rows-agent.ts';
@@ -64,6 +65,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   edgesDrawnB,
   edgesDrawnC,
   edgesDrawnD,
+  edgesDrawnE,
   edgesOfActions,
   edgesOfAgent,
   edgesOfApi,
