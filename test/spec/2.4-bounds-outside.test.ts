@@ -148,10 +148,10 @@ test.each(['Checkbox', 'NumberInput'])('%s | false and 0 satisfy isRequired | wi
 });
 
 test.each(withPlaceholder)('%s | an empty placeholder is kept; without one, front ends get none | widget', async (widget) => {
-  const told = Object.values(await place.load(widget)) as readonly { widgetEdit: { parameters: object } }[];
+  const shown = Object.values(await place.load(widget)) as unknown as readonly { widgetEdit: { parameters: object } }[];
   // A Dropdown always has the member.
   const none = widget === 'Dropdown' ? [null] : [];
-  expect(told.map(({ widgetEdit: { parameters } }) => ('placeholder' in parameters ? [parameters.placeholder] : []))).toEqual([['p'], [''], [''], none, none, none]);
+  expect(shown.map(({ widgetEdit: { parameters } }) => ('placeholder' in parameters ? [parameters.placeholder] : []))).toEqual([['p'], [''], [''], none, none, none]);
 }); // biome-ignore format: short
 
 describe('type', () => {

@@ -1,4 +1,5 @@
 // Mutations that somebody drew for rows that had only one, before they read the tests of those rows.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts of src/ contain templates.
 import type { Points } from '../mutations.ts';
 
 export const edgesDrawnD: Points = {

@@ -1,4 +1,5 @@
 // Random mutations of somebody who had not read the tests, at the edges of rows that had only one mutation.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts of src/ contain templates.
 import type { Points } from '../mutations.ts';
 
 export const edgesDrawnE: Points = {
