@@ -23,6 +23,9 @@ export const edgesDrawnE: Points = {
   'src/agent/encode/record-id.ts': {
     'decisions · HTTP API · packed ids': [["(next === '|' || next === '\\\\')", "next === '|'"], ["String(value).replace(/[|\\\\]/g, '\\\\$&')", "String(value).replace(/[|\\\\]/, '\\\\$&')"]],
   },
+  'src/agent/operations/hooks.ts': {
+    '2.7 · hook position · After': ['isDeliberateStop(error) ? error.message', 'error instanceof Error ? error.message'],
+  },
   'src/agent/write/effects.ts': {
     'decisions · MCP · dryRun shows before and after': ["(showsKey && !(preview && change === 'created') ? id : null)", '(showsKey && !preview ? id : null)'],
   },
