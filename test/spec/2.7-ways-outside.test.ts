@@ -17,7 +17,7 @@ const things: readonly (readonly Cell[])[] = [
   [3, '', -1, '2019-12-31 23:59:59', '2019-12-31'],
   [4, null, null, null, null],
   [5, 'A_%', 1.5, '2999-01-01 00:00:00', '2999-01-01'],
-  [6, 'Zoë', 2, '2020-06-01 00:00:00', '2020-06-01'],
+  [6, 'Zoë ', 2, '2020-06-01 00:00:00', '2020-06-01'],
 ];
 /** The zone of the user. */
 const zone = 'Europe/Paris';
@@ -49,9 +49,9 @@ const asks: readonly Ask[] = [
   ['Contains', 'name', 'a', [1, 2]], ['Contains', 'name', '', [1, 2, 3, 5, 6]], ['Contains', 'name', '_%', [5]],
   ['NotContains', 'name', 'a', [3, 4, 5, 6]], ['NotContains', 'name', '', [4]], ['NotContains', 'name', '_', [1, 2, 3, 4, 6]],
   ['StartsWith', 'name', 'A', [1, 5]], ['StartsWith', 'name', 'A_', [5]], ['StartsWith', 'name', '', [1, 2, 3, 5, 6]],
-  ['EndsWith', 'name', 'a', [1, 2]], ['EndsWith', 'name', 'ë', [6]], ['EndsWith', 'name', '%', [5]],
+  ['EndsWith', 'name', 'a', [1, 2]], ['EndsWith', 'name', 'ë ', [6]], ['EndsWith', 'name', 'ë', []], ['EndsWith', 'name', '%', [5]],
   ['Like', 'name', 'A%', [1, 5]], ['Like', 'name', 'A\\_\\%', [5]], ['Like', 'name', '', [3]], ['Like', 'name', '_d_', [1, 2]],
-  ['ILike', 'name', 'ADA', [1, 2]], ['ILike', 'name', 'zOË', [6]], ['ILike', 'name', '%\\%', [5]],
+  ['ILike', 'name', 'ADA', [1, 2]], ['ILike', 'name', 'zOË ', [6]], ['ILike', 'name', 'zOË', []], ['ILike', 'name', '%\\%', [5]],
   ['Before', 'at', '2020-01-01T00:00:00Z', [3]], ['Before', 'day', '2020-01-01', [3]], ['Before', 'at', '2020-01-01', [3].slice(1)],
   ['After', 'at', '2020-01-01T00:00:00Z', [2, 5, 6]], ['After', 'day', '2020-01-01', [5, 6]], ['After', 'at', '2020-06-01T00:00:00Z', [5]],
   ['Past', 'at', undefined, [1, 2, 3, 6]], ['Past', 'day', undefined, [1, 2, 3, 6]],

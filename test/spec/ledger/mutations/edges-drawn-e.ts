@@ -26,6 +26,9 @@ export const edgesDrawnE: Points = {
   'src/agent/operations/hooks.ts': {
     '2.7 · hook position · After': ['isDeliberateStop(error) ? error.message', 'error instanceof Error ? error.message'],
   },
+  'src/agent/sources/evaluate.ts': {
+    '2.7 · operator · EndsWith': ['return text.endsWith(operandText);', 'return text.trimEnd().endsWith(operandText);'],
+  },
   'src/agent/write/effects.ts': {
     'decisions · MCP · dryRun shows before and after': ["(showsKey && !(preview && change === 'created') ? id : null)", '(showsKey && !preview ? id : null)'],
   },
