@@ -24,7 +24,7 @@ const rows = Array.from({ length: 600 }, (_, id) => {
   const customer = orNull(String(random.number(80)));
   return `(${id}, ${customer}, ${orNull(amount())}, ${orNull(String(random.number(1000) - 300))}, ${orNull(`${random.number(1000)}.125`)})`;
 });
-// 9,000,000,000,000 twice 1,000 is more than the integers of SQLite hold in cents.
+// The sum of the points is more than 64 bits hold; that of the totals, in cents, is not.
 const large = Array.from({ length: 2000 }, (_, at) => `(${at}, ${at % 3}, 9000000000000.01, 9000000000000000000, 1)`);
 const many = '(select a.id * 600 + b.id as n from few a cross join few b) as numbers';
 
@@ -43,7 +43,12 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
       `create table many (${columns})`,
       `insert into many select n, n % 120000, n % 1000 + 0.25, n % 7, 0.5 from ${many} where n < 200000`,
       ...(dialect === 'sqlite'
-        ? ["update few set total = 'unknown' where id = 5", 'update few set points = 0.5 where id = 6']
+        ? [
+            "update few set total = 'unknown' where id = 5",
+            'update few set points = 0.5 where id = 6',
+            `create table mixed (${columns})`,
+            'insert into mixed values (1, 1, 0, 9007199254740993, 0), (2, 2, 0, 0.5, 0), (3, 2, 0, 0.5, 0)',
+          ]
         : []),
       ...(dialect === 'postgres'
         ? [
@@ -124,6 +129,17 @@ describe.each(servers)('$dialect', ({ dialect, create }) => {
     expect(await compare({ collection: 'large', over: ofTotals }, 'n')).toBe(true);
     const over = { groups: ['customer_id'], measures: { n: { sum: 'points' } } } as const;
     expect(await compare({ collection: 'large', over }, 'n')).toBe(dialect !== 'sqlite');
+  });
+
+  test.runIf(dialect === 'sqlite')('a sum that is rounded, after one that needs 64-bit integers', async () => {
+    const over = { groups: ['customer_id'], measures: { n: { sum: 'points' } } } as const;
+    const measures = { sum: { sum: 'n' } } as const;
+    const filter = { field: 'id', operator: 'Equal', value: 1 } as const;
+    expect((await ask({ collection: 'mixed', measures, over, filter }))[0]).toBe('9007199254740993');
+    expect(await compare({ collection: 'mixed', over }, 'n')).toBe(false);
+    // The shape of the first call, with rows whose sum is rounded.
+    const rounded = { ...filter, value: 2 };
+    expect((await ask({ collection: 'mixed', measures, over, filter: rounded }))[0]).toBe(0.5);
   });
 
   test.runIf(dialect === 'postgres')('NaN and infinity', async () => {

@@ -67,11 +67,11 @@ export function writeTotals(
     const place = (sql: string) => placeIn(columns, sql);
     const count = place(`count(${value})`);
     if (operation === 'Count' || !number) return (row) => toFraction({ units: BigInt(row[count] as number), scale: 0 });
-    const checks = number.isSum ? exactSum[dialect](value).map(place) : [];
+    const checks = number.isSum ? sumChecks[dialect](value).map(place) : [];
     const isSum = operation === 'Sum' || operation === 'Avg';
     const found = place(`${isSum ? 'sum' : operation.toLowerCase()}(${value})`);
     return (row) => {
-      if (checks.some((check) => row[check] === 1 || notFinite(row[check]) !== null)) throw inexactHere;
+      if (checks.some((check) => isInexact(row[check], dialect))) throw inexactHere;
       const figure = readNumber([row[found], dialect === 'sqlite' ? 'integer' : undefined], number.scale);
       if (!isSum || figure === null || typeof figure !== 'object') return figure;
       return sumFigure({ operation }, figure.over, Number(row[count]));
@@ -84,9 +84,13 @@ export function writeTotals(
   };
 }
 
-/** Columns that are 1, NaN or infinite if a sum is not exact: those of PostgreSQL are at the ends of the order. */
-const exactSum: Record<Dialect, (value: string) => string[]> = {
+/** Columns that show whether each sum is exact. NaN and infinity of PostgreSQL are at the ends of its order. */
+const sumChecks: Record<Dialect, (value: string) => string[]> = {
   sqlite: (value) => [`max(typeof(${value}) = 'real')`],
   mysql: () => [],
   postgres: (value) => [`min(${value})`, `max(${value})`],
 };
+
+/** A number of SQLite is a bigint where another one of the statement needs 64 bits. */
+const isInexact = (check: unknown, dialect: Dialect): boolean =>
+  dialect === 'sqlite' ? Number(check) === 1 : notFinite(check) !== null;
