@@ -146,7 +146,9 @@ async function readTotals(
   const group = planTotals(plan, prepared.plan);
   if (!group || !isNative(plan, group)) return undefined;
   try {
-    const found = await readTallies(call, view, { ...plan, group }, scope);
+    const found = await readTallies(call, view, { ...plan, group }, scope).catch((error: unknown) =>
+      failWithin('over', error),
+    );
     return await readPrepared(call, outerView, outer, within, prepared, found);
   } catch (error) {
     if (error !== inexactHere) throw error;

@@ -135,7 +135,8 @@ export function planTotals(
   const totals = outer.group.measures.map(({ operation, of, where }): Total | undefined => {
     if (where || operation === 'CountDistinct' || operation === 'Percentile') return undefined;
     if (!of) return { operation };
-    const index = of.op === 'field' ? query.measures.findIndex(({ name }) => name === of.path.field.name) : -1;
+    const index =
+      of.op === 'field' ? query.measures.findIndex(({ name, isShown }) => isShown && name === of.path.field.name) : -1;
     const measure = figures[index];
     const isNumber = measure !== undefined && /^(Count|CountDistinct|Sum)$/.test(group.measures[measure]!.operation);
     return isNumber ? { operation, measure } : undefined;
