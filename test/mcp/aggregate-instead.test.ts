@@ -218,6 +218,7 @@ test.each([
 test.each([
   ['a condition of its own', { n: { count: true, where: paid } }],
   ['a percentile', { n: { percentile: ['total', 0.5] } }],
+  ['measures in place', { n: { ratio: [{ sum: 'total' }, { count: true }] } }],
 ])('a group by an expression with a measure that has %s is refused without a call', async (_, measures) => {
   const refusal = await call('aggregate', {
     collectionName: 'orders',

@@ -107,7 +107,8 @@ function toMeasuresOfRecords(
     const [[kind = '', of] = [], ...others] = Object.entries(isObject(measure) ? measure : {});
     const word = measureWords.get(foldName(kind))?.[0] ?? '';
     if (others.length > 0) return undefined;
-    if ((word === 'count' && of === true) || /^(ratio|share)$/.test(word)) return [name, measure];
+    const isOfMeasures = /^(ratio|share)$/.test(word) && [of].flat().every((each) => typeof each === 'string');
+    if (isOfMeasures || (word === 'count' && of === true)) return [name, measure];
     if (!/^(sum|avg|min|max|median|countDistinct)$/.test(word)) return undefined;
     values[`value of ${name}`] = { max: of };
     return [name, { [word]: `value of ${name}` }];
