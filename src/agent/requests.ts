@@ -53,6 +53,8 @@ export interface CountRequest {
   readonly collection: string;
   /** The condition that records must match. Default: no condition. */
   readonly filter?: PlainFilter | null;
+  /** Those of a list, if the filter names its columns. */
+  readonly fields?: readonly (string | PlainColumn)[];
   /** The words that records must contain. Default: no search. */
   readonly search?: string;
   /** Searches the to-one relations as well. Default false. */
@@ -66,8 +68,8 @@ export interface CountRequest {
 /** A request for a page of records. */
 export interface ListRequest extends CountRequest {
   /**
-   * Fields, `relation:field` through to-one relations, and at most 20 columns that are expressions or figures of related
-   * records. Default: every visible field, without those hidden by default.
+   * Fields, `relation:field` through to-one relations, and at most 20 columns, also for `filter` and `sort`: expressions
+   * and figures of related records. Default: every visible field, without those hidden by default.
    */
   readonly fields?: readonly (string | PlainColumn)[];
   /**
@@ -114,7 +116,7 @@ export interface ListAnswer {
 }
 
 /** A request for figures of records, or of each group of records: `measures`, or one `operation`. */
-export interface AggregateRequest extends CountRequest, PlainAggregate {
+export interface AggregateRequest extends Omit<CountRequest, 'fields'>, PlainAggregate {
   /** One figure instead of `measures`: Count, Sum, Avg, Max or Min. */
   readonly operation?: Operation;
   /** For `operation`: a Number for Sum and Avg. Count of a field counts its non-null values. */
@@ -139,7 +141,6 @@ export interface ParentRecord {
 
 /** A request for a page of related records. */
 export type ListRelatedRequest = Omit<ListRequest, 'collection'> & ParentRecord;
-
 /** A request to count related records. */
 export type CountRelatedRequest = Omit<CountRequest, 'collection'> & ParentRecord;
 

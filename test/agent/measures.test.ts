@@ -778,7 +778,7 @@ describe.each(subjects)('$name', ({ name, open }) => {
       'INVALID_ARGUMENT: sort[0]: send {"measure":"revenue","ascending":false}, or {"group":0} for the first group.',
       "INVALID_ARGUMENT: measures: 'status' is a group too: choose another name for the measure.",
       'INVALID_ARGUMENT: having: conditions on groups name a measure: {"measure":"revenue","operator":"GreaterThan","value":100}. Use filters for fields.',
-      'INVALID_ARGUMENT: having: a measure takes Equal, NotEqual, LessThan, LessThanOrEqual, GreaterThan, GreaterThanOrEqual, In, NotIn, Missing and Present, not Contains.',
+      'INVALID_ARGUMENT: having: a figure takes Equal, NotEqual, LessThan, LessThanOrEqual, GreaterThan, GreaterThanOrEqual, In, NotIn, Missing and Present, not Contains.',
       "INVALID_ARGUMENT: groups: 'due' has no time, so its shortest bucket is Day.",
       'INVALID_ARGUMENT: groups: ranges are in ascending order: {"field":"price","ranges":[0,10,100]}.',
     ]);

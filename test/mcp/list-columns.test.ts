@@ -131,13 +131,26 @@ describe('computed columns', () => {
     );
     expect(await customers({ fields: [{ name: 'n', count: 'order_lines' }] })).toMatch("no field 'order_lines'");
     expect(await customers({ fields: ['orders:total'] })).toMatch('such as {"name":"n","count":"orders"} in fields');
-    const counted = [{ name: 'n', count: 'orders' }];
-    expect(await customers({ fields: counted, filters: { n: 1 } })).toMatch(
-      /^INVALID_ARGUMENT: filters: 'n' is a figure .* aggregate, and send \{"collectionName":"orders","measures":\{"n":\{"count":true\}\},.*"having":\{"measure":"n","operator":"Equal","value":1\}/,
+    expect(await customers({ fields: [{ name: 'n', count: 'orders' }], filters: { m: 1 } })).toMatch("no field 'm'");
+  });
+
+  test('filters name the columns, and the count follows them', async () => {
+    const fields = ['country', { name: 'n', count: 'orders' }, { name: 'twice', expression: { times: ['n', 2] } }];
+    expect(await customers({ fields, filters: { n: 0 }, enableCount: true })).toBe(
+      '{"columns":["country","n","twice"],"rows":[[null,0,0]],"hasMore":false,"totalCount":1}',
     );
-    // Customers without orders are no groups of orders.
-    expect(await customers({ fields: counted, filters: { n: 0 } })).toMatch(
-      "'n' is a column of this list, and filters take fields.",
+    const ordered = { fields, filters: { field: 'twice', operator: 'GreaterThan', value: 1 }, sort: '-twice' };
+    expect(await customers({ ...ordered, enableCount: true })).toBe(
+      '{"columns":["country","n","twice"],"rows":[["NO",2,4],["FR",1,2]],"hasMore":false,"totalCount":2}',
+    );
+    // Expressions of the record may be under Or with conditions on fields.
+    const next = [{ name: 'next', expression: { plus: ['id', 1] } }];
+    const filters = { Or: [{ next: 2 }, { country: 'NO' }] };
+    expect(JSON.parse(await customers({ fields: next, filters, enableCount: true })).totalCount).toBeGreaterThan(0);
+    const related = { collectionName: 'customers', parentRecordId: '1', relationName: 'orders' };
+    const sums = [{ name: 'sum', expression: { plus: ['total', 'shipping_fee'] } }];
+    expect(await list({ ...related, fields: sums, filters: { sum: 55 }, enableCount: true }, 'listRelated')).toContain(
+      '"rows":[[55]],"hasMore":false,"totalCount":1',
     );
   });
 });

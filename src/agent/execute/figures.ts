@@ -7,14 +7,16 @@ import { isDateGroup } from '../resolve/groups.ts';
 import { figureColumn } from '../resolve/having.ts';
 import {
   type ComputedMeasure,
+  type ExpressionMeasure,
   isRunning,
   type MeasureOperator,
   type PreviousMeasure,
   type ResolvedMeasure,
   type WindowMeasure,
 } from '../resolve/resolved-measures.ts';
+import { comparedColumn, evaluateExpression, fieldPaths } from '../sources/aggregate/expression.ts';
 import { shiftPeriod } from '../sources/aggregate/local-time.ts';
-import { compareFigures, compareGroups, groupMark } from '../sources/aggregate.ts';
+import { compareFigures, compareGroups, groupMark, toFigure } from '../sources/aggregate.ts';
 import { evaluateFilter } from '../sources/evaluate.ts';
 import type { Figure, GroupKey, Row, Tally } from '../sources/statement.ts';
 import {
@@ -121,6 +123,8 @@ async function deriveFigures(plan: AggregatePlan, tallies: readonly Tally[], tur
         return mapInTurns(tallies, turn, () => toFraction(measure.value));
       case 'computed':
         return compute(measure, columnAt, turn);
+      case 'expression':
+        return evaluateMeasure(measure, measures, columnAt, turn);
       case 'rank': {
         const column = await columnAt(measure.of);
         const compare = (a: number, b: number) =>
@@ -139,6 +143,22 @@ async function deriveFigures(plan: AggregatePlan, tallies: readonly Tally[], tur
   const marksOf = ({ per }: WindowMeasure) => mapInTurns(tallies, turn, (tally) => markWithin(plan.query, per, tally));
   for (const index of measures.keys()) await columnAt(index);
   return mapInTurns(tallies, turn, (tally, row) => ({ ...tally, figures: columns.map((column) => column[row]!) }));
+}
+
+async function evaluateMeasure(
+  { of }: ExpressionMeasure,
+  measures: readonly ResolvedMeasure[],
+  columnAt: ColumnAt,
+  turn: Turn,
+): Promise<Figure[]> {
+  const used = [...new Set(fieldPaths(of).map(({ id }) => Number(id)))];
+  const columns = new Map<number, readonly Figure[]>();
+  for (const index of used) columns.set(index, await columnAt(index));
+  const rows = [...(columns.values().next().value ?? []).keys()];
+  return mapInTurns(rows, turn, (row) => {
+    const value = evaluateExpression(of, ({ id }) => showFigure(columns.get(Number(id))![row]!, measures[Number(id)]!));
+    return toFigure(value, comparedColumn(of));
+  });
 }
 
 async function compute({ operator, of }: ComputedMeasure, columnAt: ColumnAt, turn: Turn): Promise<Figure[]> {

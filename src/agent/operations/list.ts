@@ -55,7 +55,7 @@ import {
   openRecords,
   runHooks,
 } from './hooks.ts';
-import { type FieldRequest, listColumns, type MoreRead } from './lists/columns.ts';
+import { countColumns, type FieldRequest, listColumns, type MoreRead } from './lists/columns.ts';
 import { listDistinct, prepareDistinct } from './lists/distinct.ts';
 import { adviseOnTimeout } from './lists/indexed-fields.ts';
 
@@ -199,7 +199,7 @@ export async function count(
 async function countEnough(
   call: Call,
   view: CollectionView,
-  { timezone: _, ...request }: CountRequest,
+  { timezone: _, fields: __, ...request }: CountRequest,
 ): Promise<number> {
   const { rows } = await aggregateFrom(call, view, { ...request, operation: 'Count', limit: 1 }, unrestricted);
   const [[count] = []] = rows;
@@ -211,9 +211,11 @@ async function countEnough(
 export async function countFrom(
   call: Call,
   view: CollectionView,
-  conditions: Conditions,
+  { fields, ...conditions }: Omit<CountRequest, 'collection'>,
   within: Restriction,
 ): Promise<number> {
+  if (fields)
+    return countColumns(call, view, { ...conditions, fields }, within, (some) => countFrom(call, view, some, within));
   if (!hasHooks(view.collection, 'Aggregate')) return countRecords(call, view, conditions, within);
   const aggregate = { ...conditions, operation: 'Count' } as const;
   const [counted] = await runAggregateHooks(call, view, aggregate, async (narrowed) => {

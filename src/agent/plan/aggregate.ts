@@ -8,7 +8,7 @@ import type { AggregateQuery } from '../resolve/aggregate.ts';
 import { prependRelations, type ToManySplit } from '../resolve/filter.ts';
 import type { ResolvedGroup } from '../resolve/groups.ts';
 import { findCrossSource, pathTo, planTypeCondition, relationPathId } from '../resolve/paths.ts';
-import type { BaseMeasure } from '../resolve/resolved-measures.ts';
+import type { BaseMeasure, ResolvedMeasure } from '../resolve/resolved-measures.ts';
 import type { CollectionView } from '../resolve/visibility.ts';
 import { comparedColumn, fieldPaths, mapPaths } from '../sources/aggregate/expression.ts';
 import type { Source } from '../sources/source.ts';
@@ -150,7 +150,7 @@ export function planTotals(
 function planMerged({ isUsed, measures, groups, includeEmpty, readsAll }: AggregateQuery): number[] | undefined {
   if (!isUsed || includeEmpty || readsAll) return undefined;
   const isMergeable = measures.every((measure) => {
-    if (measure.kind !== 'base') return measure.kind === 'computed' || measure.kind === 'constant';
+    if (measure.kind !== 'base') return isOfGroup(measure.kind);
     // Databases may take different texts for equal.
     const { operation, of } = measure;
     return !/^(Max|Min)$/.test(operation) || !of || !isText(comparedColumn(of));
@@ -194,26 +194,28 @@ function planRelatedMeasure(
 ): Measure {
   const { collection, further } = startOf(many);
   const refuse = (problem: string): never =>
-    fail('INVALID_ARGUMENT', { argument: 'sort', problem: `'${name}' ${problem}` });
+    fail('INVALID_ARGUMENT', { argument: at, problem: `'${name}' ${problem}` });
   const { through, to } = many.relation;
   if (findCrossSource(many.via) >= 0 || collection.source !== home.source || to.source !== home.source)
-    refuse('is about records of another source, so a list cannot be sorted by it. It can be shown.');
+    refuse('is about records of another source, so a list cannot be sorted or filtered by it. It can be shown.');
   if (through && !isPair(through))
     refuse(
-      'may count a record twice, because pairs of records may repeat, so a list cannot be sorted by it. It can be shown.',
+      'may count a record twice, because pairs of records may repeat, so a list cannot be sorted or filtered by it. It can be shown.',
     );
   const move = (path: Path) => pathTo(collection, [...further, ...path.via], path.field);
   const moved = of && mapPaths(of, move);
   const paths = moved ? fieldPaths(moved) : [];
   if (paths.some(isReadAfterwards))
-    refuse('uses a field that the database cannot evaluate, so a list cannot be sorted by it. It can be shown.');
+    refuse(
+      'uses a field that the database cannot evaluate, so a list cannot be sorted or filtered by it. It can be shown.',
+    );
   if (splitFilter(planVisible(many, always, planner)).residual.op !== 'always')
-    failOnScope(many, 'lists cannot be sorted through');
+    failOnScope(many, 'lists cannot be sorted or filtered through');
   const where = planVisible(many, condition ? prependRelations(condition, collection, further) : always, planner);
   if (splitFilter(where).residual.op !== 'always')
     fail('INVALID_ARGUMENT', {
       argument: `${at}.where`,
-      problem: `the database cannot evaluate it, so a list cannot be sorted by '${name}'. It can be shown.`,
+      problem: `the database cannot evaluate it, so a list cannot be sorted or filtered by '${name}'. It can be shown.`,
     });
   const joins = planJoins(where, planner.scope, paths, planner);
   return {
@@ -292,10 +294,13 @@ function toForeign(relation: Relation, { foreign }: Through): Relation {
   return known;
 }
 
+/** Whether such a measure follows from the other figures of its group. */
+const isOfGroup = (kind: ResolvedMeasure['kind']): boolean => /^(computed|constant|expression)$/.test(kind);
+
 /** Whether no group is needed for the figures of others, or to hide them. */
 function areSeparate({ measures, includeEmpty, readsAll }: AggregateQuery): boolean {
   if (includeEmpty || readsAll) return false;
-  return measures.every(({ kind }) => kind === 'base' || kind === 'computed' || kind === 'constant');
+  return measures.every(({ kind }) => kind === 'base' || isOfGroup(kind));
 }
 
 /** The conditions of `having` on counts. Without them, a source returns all groups, and too many are refused. */
@@ -305,7 +310,7 @@ function planBounds(query: AggregateQuery, figures: readonly (number | undefined
   const bounds = (having.op === 'and' ? having.of : [having]).flatMap((test): CountBound[] => {
     if (test.op !== 'test' || !isBound(test.is) || !isWhole(test.value)) return [];
     const measure = measures[Number(test.path.id)]!;
-    const isCount = measure.kind === 'base' && !measure.many && /^Count/.test(measure.operation);
+    const isCount = measure.kind === 'base' && /^Count/.test(measure.operation);
     return isCount ? [{ measure: figures[Number(test.path.id)]!, is: test.is, value: test.value }] : [];
   });
   return bounds.length > 0 ? { bounds } : {};

@@ -5,23 +5,34 @@ import { MAX_COLUMNS, type PlainColumn } from '../../core/filter/columns.ts';
 import { fieldNames, mapFieldNames, type PlainExpression } from '../../core/filter/expression.ts';
 import type { PlainMeasures } from '../../core/filter/measures.ts';
 import type { Moment } from '../model/types.ts';
-import type { Expression } from '../plan/types.ts';
-import { formatType, resolveExpression, typeOf } from './expression.ts';
+import type { Expression, Path } from '../plan/types.ts';
+import { type ColumnOf, formatType, resolveExpression, typeOf } from './expression.ts';
 import { findToMany, type ToManySplit } from './filter.ts';
+import { figureColumn } from './having.ts';
 import { resolveMeasures } from './measures.ts';
 import { resolveName } from './names.ts';
 import { relationPathId } from './paths.ts';
 import type { BaseMeasure } from './resolved-measures.ts';
 import type { CollectionView } from './visibility.ts';
 
-export type ResolvedColumn =
-  | { readonly kind: 'expression'; readonly name: string; readonly of: Expression; readonly at: string }
-  | {
-      readonly kind: 'figure';
-      readonly name: string;
-      readonly measure: BaseMeasure & { readonly many: ToManySplit };
-      readonly at: string;
-    };
+export interface FigureColumn {
+  readonly kind: 'figure';
+  readonly name: string;
+  readonly measure: BaseMeasure & { readonly many: ToManySplit };
+  readonly at: string;
+  /** Stands for the figure in expressions and conditions. */
+  readonly path: Path;
+}
+
+interface ExpressionColumn {
+  readonly kind: 'expression';
+  readonly name: string;
+  /** Its paths may be those of figures. */
+  readonly of: Expression;
+  readonly at: string;
+}
+
+export type ResolvedColumn = ExpressionColumn | FigureColumn;
 
 const invalid = (argument: string, problem: string): never => fail('INVALID_ARGUMENT', { argument, problem });
 const kinds = ['count', 'countDistinct', 'sum', 'avg', 'min', 'max'] as const;
@@ -33,13 +44,21 @@ const MAX_NAME_CHARACTERS = 100;
 /** Throws INVALID_ARGUMENT and the errors of `resolveName`. */
 export function resolveColumns(view: CollectionView, plain: readonly PlainColumn[], moment: Moment): ResolvedColumn[] {
   if (plain.length > MAX_COLUMNS) invalid('fields', `at most ${MAX_COLUMNS} columns that are not fields.`);
-  const names = new Set<string>();
-  return plain.map((column) => {
+  const parts = new Map<string, Parts>();
+  for (const column of plain) {
     const name = readName(view, column);
-    if (names.has(name)) invalid('fields', `two columns have the name '${name}'.`);
-    names.add(name);
-    return resolveColumn(view, column as unknown as Parts, name, moment);
-  });
+    if (parts.has(name)) invalid('fields', `two columns have the name '${name}'.`);
+    parts.set(name, column as unknown as Parts);
+  }
+  const figures = new Map<string, FigureColumn>();
+  for (const [name, column] of parts) {
+    const figure = readFigure(view, column, name, moment);
+    if (figure) figures.set(name, figure);
+  }
+  const columnOf: ColumnOf = (name) => figures.get(name)?.path;
+  return [...parts].map(
+    ([name, column]) => figures.get(name) ?? readExpression(view, column, name, { moment, columnOf }),
+  );
 }
 
 type Parts = Readonly<Record<string, unknown>>;
@@ -60,15 +79,27 @@ function readName(view: CollectionView, column: PlainColumn): string {
   return name;
 }
 
-function resolveColumn(view: CollectionView, column: Parts, name: string, moment: Moment): ResolvedColumn {
+/** Undefined for an expression. */
+function readFigure(view: CollectionView, column: Parts, name: string, moment: Moment): FigureColumn | undefined {
   const at = `fields.${name}`;
   const kind = kinds.find((each) => each in column);
   const known = ['name', kind ?? 'expression', ...(kind ? ['where'] : [])];
   const other = Object.keys(column).find((key) => !known.includes(key));
   if (other !== undefined) return invalid(`${at}.${other}`, `unknown here: ${form}`);
-  if (kind) return { kind: 'figure', name, at, measure: resolveFigure(view, column, kind, at, moment) };
+  if (!kind) return undefined;
+  const measure = resolveFigure(view, column, kind, at, moment);
+  return { kind: 'figure', name, at, measure, path: { id: name, via: [], field: figureColumn(measure, [measure]) } };
+}
+
+function readExpression(
+  view: CollectionView,
+  column: Parts,
+  name: string,
+  context: { readonly moment: Moment; readonly columnOf: ColumnOf },
+): ExpressionColumn {
+  const at = `fields.${name}`;
   if (!('expression' in column)) return invalid(at, form);
-  const of = resolveExpression(view, column.expression as PlainExpression, { moment, at: `${at}.expression` });
+  const of = resolveExpression(view, column.expression as PlainExpression, { ...context, at: `${at}.expression` });
   const type = typeOf(of);
   if (typeof type !== 'string' || type === 'Binary' || type === 'Json' || type === 'Point')
     invalid(`${at}.expression`, `is ${formatType(type)}. Name the field itself in fields.`);

@@ -5,7 +5,7 @@ import { not } from '../lower/simplify.ts';
 import type { Moment } from '../model/types.ts';
 import type { Comparison, Expression, Filter, Path } from '../plan/types.ts';
 import { comparedColumn, fieldPaths } from '../sources/aggregate/expression.ts';
-import { adopt, formatType, nameOf, requireSameType, resolveExpression, typeOf } from './expression.ts';
+import { adopt, type ColumnOf, formatType, nameOf, requireSameType, resolveExpression, typeOf } from './expression.ts';
 import { readNumber } from './values.ts';
 import type { CollectionView } from './visibility.ts';
 
@@ -22,26 +22,41 @@ export function resolveComparison(
   operator: Operator,
   moment: Moment,
 ): Filter {
+  const [one, two] = resolveSides(view, plain, operator, { moment });
+  const is = operator === 'Before' ? 'LessThan' : operator === 'After' ? 'GreaterThan' : operator;
+  for (const path of [...fieldPaths(one), ...fieldPaths(two)]) checkOperator(view, path, is);
+  return compareSides([one, two], operator, view.collection.source.compares ? {} : { isResidual: true });
+}
+
+/** The two sides, whose types can be compared. `columnOf`: the columns of a list beside the fields. */
+export function resolveSides(
+  view: CollectionView,
+  plain: PlainComparison,
+  operator: Operator,
+  { moment, columnOf }: { readonly moment: Moment; readonly columnOf?: ColumnOf },
+): Sides {
   checkForm(plain, operator);
   const { left, right } = readComparison(plain);
+  const context = { moment, ...(columnOf && { columnOf }) };
   const sides = adopt(
-    resolveExpression(view, left, { moment, at: 'filter.expression' }),
-    resolveExpression(view, right, { moment, at: 'other' in plain ? 'filter.other' : 'filter.value' }),
+    resolveExpression(view, left, { ...context, at: 'filter.expression' }),
+    resolveExpression(view, right, { ...context, at: 'other' in plain ? 'filter.other' : 'filter.value' }),
     'filter',
     moment,
   );
   if (sides[0].op === 'constant' && (sides[1].op === 'constant' || typeOf(sides[1]) !== 'Number'))
     return invalid(`the constant of a comparison is its value: ${form}`);
+  return checkTypes(sides, operator);
+}
+
+export function compareSides([one, two]: Sides, operator: Operator, facts: { readonly isResidual?: true }): Filter {
   const is = operator === 'Before' ? 'LessThan' : operator === 'After' ? 'GreaterThan' : operator;
-  const [one, two] = checkTypes(sides, operator);
-  for (const path of [...fieldPaths(one), ...fieldPaths(two)]) checkOperator(view, path, is);
-  const isResidual = view.collection.source.compares ? {} : ({ isResidual: true } as const);
-  const compare = (op: Comparison['is'], [first, second]: Sides): Filter => ({
+  const compare = (op: Comparison['is'], [left, right]: Sides): Filter => ({
     op: 'compare',
     is: op,
-    left: first,
-    right: second,
-    ...isResidual,
+    left,
+    right,
+    ...facts,
   });
   switch (is) {
     case 'NotEqual':
@@ -107,7 +122,7 @@ function toNumber(side: Expression): Expression {
 }
 
 /** Fields that cannot be filtered cannot be compared. Code replaces an operator for one value, not for two. */
-function checkOperator(view: CollectionView, { field, id }: Path, is: Operator): void {
+export function checkOperator(view: CollectionView, { field, id }: Path, is: Operator): void {
   const support = field.operators.get(is);
   if (!support)
     fail('OPERATOR_NOT_ALLOWED', {

@@ -15,15 +15,20 @@ import {
 } from '../../core/filter/expression.ts';
 import { matchName } from '../../core/suggestions.ts';
 import type { Column, Moment } from '../model/types.ts';
-import type { Expression } from '../plan/types.ts';
+import type { Expression, Path } from '../plan/types.ts';
 import type { ColumnType } from '../sources/column-types.ts';
 import { zoneOffsets } from '../sources/zones.ts';
 import { failOutputOnly, resolveName } from './names.ts';
 import { checkValue, readNumber } from './values.ts';
 import type { CollectionView } from './visibility.ts';
 
+/** A column of a list by its name. Undefined for other names. */
+export type ColumnOf = (name: string) => Path | undefined;
+
 interface ExpressionContext {
   readonly moment: Moment;
+  /** Names that the expression may use beside those of fields. Default: none. */
+  readonly columnOf?: ColumnOf;
   /** The argument, for messages: `measures.revenue.sum`. */
   readonly at: string;
 }
@@ -44,9 +49,9 @@ const example =
 export function resolveExpression(
   view: CollectionView,
   plain: PlainExpression,
-  { moment, at }: ExpressionContext,
+  context: ExpressionContext,
 ): Expression {
-  return resolve(view, plain, { moment, at, depth: 1, counts: { nodes: 0 } });
+  return resolve(view, plain, { ...context, depth: 1, counts: { nodes: 0 } });
 }
 
 function resolve(view: CollectionView, plain: unknown, position: Position): Expression {
@@ -55,14 +60,14 @@ function resolve(view: CollectionView, plain: unknown, position: Position): Expr
     invalid(at, `expressions are nested at most ${MAX_EXPRESSION_DEPTH} deep.`);
   if (++counts.nodes > MAX_EXPRESSION_NODES)
     invalid(at, `at most ${MAX_EXPRESSION_NODES} fields, constants and operations in one expression.`);
-  if (typeof plain === 'string') return resolveField(view, plain, at);
+  if (typeof plain === 'string') return resolveField(view, plain, position);
   if (typeof plain === 'number') return numberConstant(plain, at);
   if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) return invalid(at, `${example}.`);
   const given = plain as Readonly<Record<string, unknown>>;
   const keys = Object.keys(given);
   if (keys.length === 1 && 'value' in given) return resolveConstant(given.value, at);
   if (typeof given.field === 'string' && keys.every((key) => key === 'field' || key === 'part')) {
-    const of = resolveField(view, given.field, at);
+    const of = resolveField(view, given.field, position);
     return given.part === undefined ? of : resolvePart(of, given.part, position);
   }
   const op = operators.find((each) => each in given);
@@ -71,7 +76,9 @@ function resolve(view: CollectionView, plain: unknown, position: Position): Expr
   return resolveOperation(view, op, given, position);
 }
 
-function resolveField(view: CollectionView, name: string, at: string): Expression {
+function resolveField(view: CollectionView, name: string, { at, columnOf }: Position): Expression {
+  const column = columnOf?.(name);
+  if (column) return { op: 'field', path: column };
   const { path } = resolveName(view, name);
   if (path.field.computedFrom?.external) failOutputOnly(at, name);
   return { op: 'field', path };

@@ -68,39 +68,53 @@ export function resolveHaving(plain: PlainHaving, measures: readonly ResolvedMea
   function resolveTest(name: string, operator: string, operand: unknown, at: string): Filter {
     const index = indexOfMeasure(name, measures, at);
     const path: Path = { id: String(index), via: [], field: figureColumn(measures[index]!, measures) };
-    const is = findOperator(operator);
-    const test = (each: Operator, value: unknown = null): Filter => ({ op: 'test', path, is: each, value });
-    const context = { column: path.field, label: `having ${name} ${is}`, moment, acceptsDays: true };
-    switch (is) {
-      case 'Missing':
-        return test('Missing');
-      case 'Present': {
-        // As in filters, an empty text is not present.
-        const present = not(test('Missing'));
-        return path.field.type === 'String' ? join('and', [present, test('NotEqual', '')]) : present;
-      }
-      case 'Equal':
-      case 'NotEqual': {
-        const takes = 'value or null';
-        return replaceNulls(path, is, { takes }, checkValue(takes, operand, context));
-      }
-      case 'In':
-      case 'NotIn':
-        return replaceNulls(path, is, { takes: 'values' }, checkValue('values', operand, context));
-      case 'Before':
-      case 'After':
-        return test(is === 'Before' ? 'LessThan' : 'GreaterThan', checkValue('value', operand, context));
-      case 'LessThan':
-      case 'LessThanOrEqual':
-      case 'GreaterThan':
-      case 'GreaterThanOrEqual':
-        return test(is, checkValue('value', operand, context));
-      default:
-        return invalid(
-          at,
-          `a measure takes Equal, NotEqual, LessThan, LessThanOrEqual, GreaterThan, GreaterThanOrEqual, In, NotIn, Missing and Present, not ${is}.`,
-        );
+    return testFigure(path, { operator, operand, label: `having ${name}`, at, moment });
+  }
+}
+
+interface FigureTest {
+  readonly operator: string;
+  readonly operand: unknown;
+  /** For messages about the operand. */
+  readonly label: string;
+  readonly at: string;
+  readonly moment: Moment;
+}
+
+/** Throws UNKNOWN_OPERATOR, INVALID_ARGUMENT and INVALID_VALUE. */
+export function testFigure(path: Path, { operator, operand, label, at, moment }: FigureTest): Filter {
+  const is = findOperator(operator);
+  const test = (each: Operator, value: unknown = null): Filter => ({ op: 'test', path, is: each, value });
+  const context = { column: path.field, label: `${label} ${is}`, moment, acceptsDays: true };
+  switch (is) {
+    case 'Missing':
+      return test('Missing');
+    case 'Present': {
+      // As in filters, an empty text is not present.
+      const present = not(test('Missing'));
+      return path.field.type === 'String' ? join('and', [present, test('NotEqual', '')]) : present;
     }
+    case 'Equal':
+    case 'NotEqual': {
+      const takes = 'value or null';
+      return replaceNulls(path, is, { takes }, checkValue(takes, operand, context));
+    }
+    case 'In':
+    case 'NotIn':
+      return replaceNulls(path, is, { takes: 'values' }, checkValue('values', operand, context));
+    case 'Before':
+    case 'After':
+      return test(is === 'Before' ? 'LessThan' : 'GreaterThan', checkValue('value', operand, context));
+    case 'LessThan':
+    case 'LessThanOrEqual':
+    case 'GreaterThan':
+    case 'GreaterThanOrEqual':
+      return test(is, checkValue('value', operand, context));
+    default:
+      return invalid(
+        at,
+        `a figure takes Equal, NotEqual, LessThan, LessThanOrEqual, GreaterThan, GreaterThanOrEqual, In, NotIn, Missing and Present, not ${is}.`,
+      );
   }
 }
 

@@ -23,7 +23,13 @@ interface Named {
 }
 
 /** Refers to other measures by their index. */
-export type ResolvedMeasure = BaseMeasure | ConstantMeasure | ComputedMeasure | WindowMeasure | PreviousMeasure;
+export type ResolvedMeasure =
+  | BaseMeasure
+  | ConstantMeasure
+  | ComputedMeasure
+  | ExpressionMeasure
+  | WindowMeasure
+  | PreviousMeasure;
 
 export interface BaseMeasure extends Named {
   readonly kind: 'base';
@@ -54,6 +60,14 @@ export interface ComputedMeasure extends Named {
   readonly operator: MeasureOperator;
   /** One for `abs`, `round` and `sqrt`, otherwise at least two. */
   readonly of: readonly number[];
+}
+
+/** An expression over the figures of the group, as they are shown. The id of a path is the index of a measure. */
+export interface ExpressionMeasure extends Named {
+  readonly kind: 'expression';
+  readonly of: Expression;
+  /** How its values compare: the column of a text or date. Absent for numbers. */
+  readonly column?: Column;
 }
 
 /** The figure among those of all groups. `rank`: 1 for the largest; equal figures have one rank. */
@@ -91,7 +105,7 @@ export function isNumeric(measure: ResolvedMeasure, all: readonly ResolvedMeasur
 /** How the figures of a measure compare: the column of a Max or Min. Undefined for numbers that are computed. */
 export function columnOfMeasure(measure: ResolvedMeasure, all: readonly ResolvedMeasure[]): Column | undefined {
   if (measure.kind === 'previous') return columnOfMeasure(all[measure.of]!, all);
-  return measure.kind === 'base' ? measure.column : undefined;
+  return measure.kind === 'base' || measure.kind === 'expression' ? measure.column : undefined;
 }
 
 /** The number of decimals of its figures. */

@@ -41,8 +41,8 @@ export type PlainExpression<F extends string = string> =
 
 const notFields: ReadonlySet<string> = new Set(['value', 'unit', 'part']);
 
-/** Returns the expression with each field name replaced. Invalid parts stay unchanged. */
-export function mapFieldNames(expression: PlainExpression, change: (name: string) => string): PlainExpression {
+/** Returns the expression with each field name replaced, by a name or an expression. Invalid parts stay unchanged. */
+export function mapFieldNames(expression: PlainExpression, change: (name: string) => PlainExpression): PlainExpression {
   const visit = (part: unknown): unknown => {
     if (typeof part === 'string') return change(part);
     if (Array.isArray(part)) return part.map(visit);

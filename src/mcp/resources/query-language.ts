@@ -30,10 +30,10 @@ A day given for a timestamp is its first moment: for a whole day, GreaterThanOrE
   },
   {
     tools: ['list', 'listRelated'],
-    text: `## Records: sort, pages, cells
+    text: `## Records: sort, pages
 - {"fields":["id","total","customer:name"],"sort":[{"field":"total","ascending":false},{"field":"customer:name"}],"pagination":{"size":15,"number":1},"enableCount":true}: to-one relations only; ascending by default; ties follow the key. enableCount gives totalCount.
 - Different values in place of records: {"distinct":true,"fields":["customer:country","status"]}, with sort by these fields; nulls are equal.
-- Computed columns, also for sort: {"fields":["id",{"name":"net","expression":{"times":["total",0.8]}}],"sort":[{"field":"net"}]}. Of related records: {"name":"paid","count":"orders","where":{"field":"status","operator":"Equal","value":"paid"}}, {"name":"last","max":"orders:placed_at"} (min, sum, avg, countDistinct).
+- Computed columns, also for sort and filters: {"fields":["id",{"name":"net","expression":{"times":["total",0.8]}}],"sort":[{"field":"net"}]}. Of related records: {"name":"paid","count":"orders","where":{"field":"status","operator":"Equal","value":"paid"}}, {"name":"last","max":"orders:placed_at"} (min, sum, avg, countDistinct).
 - hasMore true: repeat the call with cursor set to nextCursor, and without pagination.number.
 - search finds text in the fields, with {"search":"late","shouldSearchInRelation":true} in those of to-one relations too. segment is a stored filter.
 - A long text is cut: {"fields":["id","note"],"cells":{"note":{"from":2000}}} continues at character 2000.

@@ -1,7 +1,6 @@
 import { checkNames, type JsonObject, readRequiredText } from '../input/arguments.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 import { toolVisibility } from '../visibility/visibility.ts';
-import { failWithAggregate } from './aggregate/instead-of-list.ts';
 import { type Listing, listingNames, listingSchemas, readListing, runListing } from './listing.ts';
 
 interface ListArguments extends Listing {
@@ -49,5 +48,5 @@ function run(args: ListArguments, call: ToolCall): Promise<string> {
   return runListing(args, call, {
     list: (request, options) => engine.list(access, { collection, ...request }, options),
     count: (request, options) => engine.count(access, { collection, ...request }, options),
-  }).catch((error: unknown) => failWithAggregate(collection, args, call, error));
+  });
 }

@@ -135,7 +135,15 @@ export async function runListing(args: Listing, call: ToolCall, reads: ListingRe
   const listed = reads.list(request, { ...options, cutsPages: true, ...cut });
   // The count runs in parallel with the list.
   const [answer, totalCount] = args.count
-    ? await Promise.all([listed, countWithinBudget(reads.count(conditions, { ...options, timeoutMs: COUNT_MS }))])
+    ? await Promise.all([
+        listed,
+        countWithinBudget(
+          reads.count(
+            { ...conditions, ...(args.fields && { fields: args.fields }) },
+            { ...options, timeoutMs: COUNT_MS },
+          ),
+        ),
+      ])
     : [await listed, undefined];
   checkCells(args.cells, answer.columns);
   const isLate = skip >= NUMBERED_RECORDS && answer.hasMore && answer.cursorAfter(answer.rows.length - 1) !== undefined;

@@ -1,23 +1,25 @@
 // Lists with columns that are not fields. The page is read as in other lists, with the values that the columns need.
 // Expressions are then computed in the process, and figures of related records are read for the records of the page. A
 // sort by such a column finds the keys of the page first (sorted.ts).
-import { fail, isAppError } from '../../../core/errors.ts';
+import { fail } from '../../../core/errors.ts';
 import type { PlainColumn } from '../../../core/filter/columns.ts';
-import { writeCursor, writeGroupCursor } from '../../encode/cursor.ts';
+import { fingerprint, writeCursor, writeGroupCursor } from '../../encode/cursor.ts';
 import { isFile, readyRows, shapeRecords } from '../../encode/records.ts';
+import type { Conditions } from '../../lower/filter.ts';
 import type { Path, Query, ReadPlan, RequestedField } from '../../plan/types.ts';
 import { keysFilter } from '../../plan/write.ts';
-import type { ListAnswer, ListRequest } from '../../requests.ts';
-import { type ResolvedColumn, resolveColumns } from '../../resolve/columns.ts';
+import type { CountRequest, ListAnswer, ListRequest } from '../../requests.ts';
+import { splitConditions } from '../../resolve/column-conditions.ts';
+import { type FigureColumn, type ResolvedColumn, resolveColumns } from '../../resolve/columns.ts';
 import { pathTo } from '../../resolve/paths.ts';
 import type { CollectionView } from '../../resolve/visibility.ts';
 import { evaluateExpression, fieldPaths } from '../../sources/aggregate/expression.ts';
 import { equalityKey } from '../../sources/evaluate.ts';
-import type { Row } from '../../sources/statement.ts';
+import type { Row, Path as SourcePath } from '../../sources/statement.ts';
 import { type Call, type Restriction, restrictFurther } from '../call.ts';
 import { hasHooks } from '../hooks.ts';
 import { ownPaths, readFigures } from './figures.ts';
-import { readSortedKeys, sortsByColumn } from './sorted.ts';
+import { countKeys, readSortedKeys, sortsByColumn } from './sorted.ts';
 
 /** The conditions of a list whose `fields` are names. */
 export type FieldRequest = Omit<ListRequest, 'collection' | 'fields'> & { readonly fields?: readonly string[] };
@@ -62,12 +64,13 @@ export async function listColumns(
     });
   const columns = resolveColumns(view, plain, call.moment);
   const needed = neededPaths(view, columns);
+  const { filter: _filter, ...others } = conditions;
+  const { filter, ...onFigures } = splitConditions(view, request.filter, plain, columns, call.moment);
+  const selection = { ...others, ...(filter && { filter }) };
   const read = async (more: FieldRequest, restriction: Restriction, sorted: boolean) =>
-    readRecords({ ...more, fields }, restriction, { paths: needed, sorted }).catch((error) =>
-      failOnFilter(error, columns),
-    );
-  if (!sortsByColumn(sort, columns)) {
-    const page = await read({ ...conditions, ...(request.sort && { sort }) }, within, false);
+    readRecords({ ...more, fields }, restriction, { paths: needed, sorted });
+  if (onFigures.having.op === 'always' && !sortsByColumn(sort, columns)) {
+    const page = await read({ ...selection, ...(request.sort && { sort }) }, within, false);
     let marked: string | undefined;
     return answer(call, view, given, columns, page, page.hasMore, (index) => {
       const row = page.rows[index];
@@ -76,16 +79,16 @@ export async function listColumns(
       return writeCursor(marked, row, page.plan.keys);
     });
   }
-  const { keys, hasMore, mark, skip } = await readSortedKeys(call, view, request, columns, within).catch((error) =>
-    failOnFilter(error, columns),
-  );
+  const mark = markOf(view, request, within);
+  const ofKeys = { ...selection, sort, columns, onFigures, mark };
+  const { keys, hasMore, skip } = await readSortedKeys(call, view, ofKeys, within);
   const key = view.collection.key.map((column) => pathTo(view.collection, [], column));
-  const { cursor: _, skip: __, ...selection } = conditions;
+  const { cursor: _, skip: __, ...ofPage } = selection;
   const pages: RecordsPage[] = [];
   for (let at = 0; at < Math.max(keys.length, 1); at += KEYS_PER_STATEMENT) {
     const some = keys.slice(at, at + KEYS_PER_STATEMENT);
     const restricted = restrictFurther(within, keysFilter({ key }, some));
-    pages.push(await read({ ...selection, limit: Math.max(some.length, 1) }, restricted, true));
+    pages.push(await read({ ...ofPage, limit: Math.max(some.length, 1) }, restricted, true));
   }
   const page = { ...pages[0]!, rows: pages.flatMap(({ rows }) => rows) };
   const rows = inOrder(page, key, keys);
@@ -98,26 +101,42 @@ export async function listColumns(
 function neededPaths({ collection }: CollectionView, columns: readonly ResolvedColumn[]): RequestedField[] {
   const paths = new Map<string, Path>();
   for (const column of collection.key) paths.set(column.name, pathTo(collection, [], column));
+  const figures = figuresByPath(columns);
   for (const column of columns)
     for (const path of column.kind === 'expression' ? fieldPaths(column.of) : ownPaths(collection, column.measure.many))
-      paths.set(path.id, path as Path);
+      if (!figures.has(path)) paths.set(path.id, path as Path);
   // Databases do not allow NUL in a name.
   return [...paths.values()].map((path, at) => ({ name: `\0${path.id}`, path, through: [], leaf: `\0${at}` }));
 }
 
-/** Filters of a list do not know its columns. */
-function failOnFilter(error: unknown, columns: readonly ResolvedColumn[]): never {
-  if (isAppError(error, 'UNKNOWN_FIELD') && columns.some(({ name }) => name === error.details.field))
-    return fail(
-      'INVALID_ARGUMENT',
-      {
-        argument: 'filter',
-        problem: `'${error.details.field}' is a column of this list, and filters take fields. Send {"expression":...}, {"some":"relation"}, or aggregate with having.`,
-      },
-      error,
-    );
-  throw error;
+/** A cursor is a number of records, so it belongs to the definitions of the columns too. */
+function markOf({ collection }: CollectionView, request: ListConditions, within: Restriction): string {
+  const { fields = [], sort = [] } = request;
+  const used = fields.filter((each) => typeof each !== 'string');
+  return fingerprint(collection, ['columns', used, sort], { ...request, ...(within.mark && { within: within.mark }) });
 }
+
+/** The number of records. The filter may name the columns. Throws INVALID_ARGUMENT for more records than are grouped. */
+export async function countColumns(
+  call: Call,
+  view: CollectionView,
+  { fields = [], ...request }: Omit<CountRequest, 'collection'>,
+  within: Restriction,
+  countRecords: (conditions: Conditions) => Promise<number>,
+): Promise<number> {
+  const plain = fields.filter((each): each is PlainColumn => typeof each !== 'string');
+  const columns = resolveColumns(view, plain, call.moment);
+  const { filter, ...onFigures } = splitConditions(view, request.filter, plain, columns, call.moment);
+  const { filter: _, ...others } = request;
+  const selection = { ...others, ...(filter && { filter }) };
+  return onFigures.having.op === 'always'
+    ? countRecords(selection)
+    : countKeys(call, view, { ...selection, columns, onFigures }, within);
+}
+
+/** The figures that expressions of the list may use. */
+const figuresByPath = (columns: readonly ResolvedColumn[]): ReadonlyMap<SourcePath, FigureColumn> =>
+  new Map(columns.flatMap((column) => (column.kind === 'figure' ? [[column.path, column] as const] : [])));
 
 function inOrder(
   { query, plan, rows }: RecordsPage,
@@ -146,11 +165,18 @@ async function answer(
 ): Promise<ListAnswer> {
   const valueAt = (row: Row, path: Path): unknown => row[slotOf(query, plan, path)] ?? null;
   const figures = await readFigures(call, view, columns, rows, valueAt);
+  const byPath = figuresByPath(columns);
   const computed = new Map(
     columns.map((column): [string, readonly unknown[]] => [
       column.name,
       column.kind === 'expression'
-        ? rows.map((row) => evaluateExpression(column.of, (path) => valueAt(row, path as Path)))
+        ? rows.map((row, at) => {
+            const value = (path: SourcePath) => {
+              const figure = byPath.get(path);
+              return figure ? figures.get(figure)![at] : valueAt(row, path as Path);
+            };
+            return evaluateExpression(column.of, value);
+          })
         : figures.get(column)!,
     ]),
   );

@@ -1,16 +1,20 @@
-// A page in the order of computed columns: an aggregate with one group for each record, whose measures are the columns.
+// The records of a list that is sorted by its columns, or that has conditions on figures of related records: an aggregate
+// with one group for each record, whose measures are the columns.
 import { fail, isAppError } from '../../../core/errors.ts';
 import type { PlainSort } from '../../../core/filter.ts';
-import { fingerprint, readGroupCursor } from '../../encode/cursor.ts';
-import { always } from '../../lower/simplify.ts';
+import { readGroupCursor } from '../../encode/cursor.ts';
+import type { Conditions } from '../../lower/filter.ts';
+import { GROUPS_LIMIT } from '../../plan/aggregate.ts';
 import { isSortedInMemory } from '../../plan/residual.ts';
 import type { Path } from '../../plan/types.ts';
 import type { ListRequest } from '../../requests.ts';
 import type { AggregateQuery } from '../../resolve/aggregate.ts';
+import type { ColumnConditions, FigureMeasures } from '../../resolve/column-conditions.ts';
 import type { ResolvedColumn } from '../../resolve/columns.ts';
+import { columnOf } from '../../resolve/expression.ts';
 import { resolveSort } from '../../resolve/names.ts';
 import { pathTo } from '../../resolve/paths.ts';
-import type { BaseMeasure } from '../../resolve/resolved-measures.ts';
+import type { BaseMeasure, ExpressionMeasure, ResolvedMeasure } from '../../resolve/resolved-measures.ts';
 import type { CollectionView } from '../../resolve/visibility.ts';
 import { comparedColumn } from '../../sources/aggregate/expression.ts';
 import type { GroupOrder } from '../../sources/statement.ts';
@@ -26,55 +30,84 @@ export function sortsByColumn(sort: readonly PlainSort[], columns: readonly Reso
   return sort.some(({ field }) => columns.some(({ name }) => name === field));
 }
 
+/** What decides which records a list has, in which order. */
+interface KeysRequest extends Omit<ListConditions, 'fields' | 'distinct'> {
+  readonly columns: readonly ResolvedColumn[];
+  readonly onFigures: Omit<ColumnConditions, 'filter'>;
+  /** The mark of cursors. */
+  readonly mark: string;
+}
+
 interface SortedKeys {
   readonly keys: readonly (readonly unknown[])[];
   readonly hasMore: boolean;
-  /** The mark of cursors. */
-  readonly mark: string;
   /** Records on earlier pages. */
   readonly skip: number;
 }
 
-/** The keys of the page. Throws INVALID_ARGUMENT for columns that the database cannot sort by, and INVALID_CURSOR. */
+/** The keys of the page. Throws INVALID_ARGUMENT for columns that the database cannot group by, and INVALID_CURSOR. */
 export async function readSortedKeys(
   call: Call,
   view: CollectionView,
-  request: ListConditions,
-  columns: readonly ResolvedColumn[],
+  { sort = [], cursor, columns, onFigures, mark, ...request }: KeysRequest,
   within: Restriction,
 ): Promise<SortedKeys> {
-  const { fields: _, sort = [], distinct: __, cursor, ...conditions } = request;
-  const { collection } = view;
   const limit = checkLimit(request.limit, call.ops.limits.pageSizeLimit);
-  if (collection.key.length === 0)
-    invalid(`'${collection.name}' has no key, so it cannot be sorted by a computed column. Sort by fields.`);
-  const mark = markOf(view, request, within);
   const skip = cursor === undefined ? checkSkip(request.skip ?? 0) : readGroupCursor(cursor, mark);
-  const query = { ...resolveOrder(view, sort, columns), limit, skip };
-  const page = await readGroups(call, view, { ...conditions, limit, skip }, within, () => query).catch(failOnGroups);
-  const from = query.groups.length - collection.key.length;
-  return { keys: page.rows.map((row) => row.slice(from, query.groups.length)), hasMore: page.hasMore, mark, skip };
+  const query = { ...resolveOrder(view, sort, columns, onFigures), limit, skip };
+  return { ...(await readKeys(call, view, request, query, within)), skip };
 }
 
-/** A cursor is a number of records, so it belongs to the definitions of the columns too. */
-function markOf({ collection }: CollectionView, request: ListConditions, within: Restriction): string {
-  const { fields = [], sort = [] } = request;
-  const used = fields.filter((each) => typeof each !== 'string' && sort.some(({ field }) => field === each.name));
-  return fingerprint(collection, ['columns', used, sort], { ...request, ...(within.mark && { within: within.mark }) });
+/** The number of records. */
+export async function countKeys(
+  call: Call,
+  view: CollectionView,
+  { columns, onFigures, ...conditions }: Conditions & Pick<KeysRequest, 'columns' | 'onFigures'>,
+  within: Restriction,
+): Promise<number> {
+  const query = { ...resolveOrder(view, [], columns, onFigures), limit: GROUPS_LIMIT, skip: 0 };
+  return (await readKeys(call, view, conditions, query, within)).keys.length;
+}
+
+async function readKeys(
+  call: Call,
+  view: CollectionView,
+  conditions: Conditions,
+  query: AggregateQuery,
+  within: Restriction,
+): Promise<Omit<SortedKeys, 'skip'>> {
+  const { limit, skip, groups } = query;
+  const page = await readGroups(call, view, { ...conditions, limit, skip }, within, () => query).catch(failOnGroups);
+  const from = groups.length - view.collection.key.length;
+  return { keys: page.rows.map((row) => row.slice(from, groups.length)), hasMore: page.hasMore };
 }
 
 /** The sorted fields and the key are groups; the sorted columns are measures. */
-function resolveOrder(view: CollectionView, sort: readonly PlainSort[], columns: readonly ResolvedColumn[]) {
+function resolveOrder(
+  view: CollectionView,
+  sort: readonly PlainSort[],
+  columns: readonly ResolvedColumn[],
+  { having, figures }: KeysRequest['onFigures'],
+) {
   const { collection } = view;
+  if (collection.key.length === 0)
+    invalid(
+      `'${collection.name}' has no key, so it has no order by a computed column and no condition on figures of related records.`,
+    );
   const paths: Path[] = [];
-  const measures: BaseMeasure[] = [];
+  const sorted = new Map(
+    columns.flatMap((column) =>
+      sort.some(({ field }) => field === column.name) ? [[column.name, toMeasure(column, figures)]] : [],
+    ),
+  );
+  const measures: ResolvedMeasure[] = figures.measures.map(checkHooks);
   const order: GroupOrder[] = [];
   const addPath = (path: Path, ascending: boolean) => {
     if (!paths.includes(path)) order.push({ by: 'group', index: paths.push(path) - 1, ascending });
   };
   for (const { field, ascending = true } of sort) {
-    const column = columns.find(({ name }) => name === field);
-    if (!column) {
+    const measure = sorted.get(field);
+    if (!measure) {
       for (const each of resolveSort(view, [{ field, ascending }])) {
         if (isSortedInMemory(each))
           invalid(
@@ -82,8 +115,12 @@ function resolveOrder(view: CollectionView, sort: readonly PlainSort[], columns:
           );
         addPath(each.path, each.ascending);
       }
-    } else if (!measures.some(({ name }) => name === column.name))
-      order.push({ by: 'measure', index: measures.push(toMeasure(column)) - 1, ascending });
+    } else {
+      const known = measures.findIndex(({ name }) => name === field);
+      const index = known >= 0 ? known : measures.push(measure) - 1;
+      if (!order.some((each) => each.by === 'measure' && each.index === index))
+        order.push({ by: 'measure', index, ascending });
+    }
   }
   const last = sort.at(-1)?.ascending ?? true;
   const keys = collection.key.map((column) => pathTo(collection, [], column));
@@ -94,39 +131,41 @@ function resolveOrder(view: CollectionView, sort: readonly PlainSort[], columns:
   const query: Omit<AggregateQuery, 'limit' | 'skip'> = {
     measures,
     groups: groups.map((path) => ({ column: path.id, field: path.id, key: { path } })),
-    having: always,
+    having,
     order,
     includeEmpty: false,
   };
   return query;
 }
 
-function toMeasure(column: ResolvedColumn): BaseMeasure {
-  if (column.kind === 'expression') {
-    const { type } = comparedColumn(column.of);
-    if (type === 'Uuid') invalid(`'${column.name}' is Uuid, which a list cannot be sorted by as an expression.`);
-    return {
-      kind: 'base',
-      name: column.name,
-      isShown: true,
-      decimals: 10,
-      operation: 'Max',
-      of: column.of,
-      at: column.at,
-    };
-  }
-  const { to } = column.measure.many.relation;
-  if (hasHooks(to, 'Aggregate'))
-    invalid(`code of the operator checks aggregates of '${to.name}', so a list cannot be sorted by '${column.name}'.`);
-  return column.measure;
+function toMeasure(column: ResolvedColumn, figures: FigureMeasures): BaseMeasure | ExpressionMeasure {
+  if (column.kind === 'figure') return checkHooks(column.measure);
+  const { name, of, at } = column;
+  const compared = columnOf(of);
+  if (comparedColumn(of).type === 'Uuid')
+    invalid(`'${name}' is Uuid, which a list cannot be sorted by as an expression.`);
+  const measure = { name, isShown: true, decimals: 10, ...(compared && { column: compared }) };
+  return figures.isUsedBy(of)
+    ? { ...measure, kind: 'expression', of: figures.toMeasures(of) }
+    : { ...measure, kind: 'base', operation: 'Max', of, at };
 }
 
-/** Names the sort in errors about groups, which the caller did not send. */
+function checkHooks(measure: BaseMeasure): BaseMeasure {
+  const to = measure.many?.relation.to;
+  if (to && hasHooks(to, 'Aggregate'))
+    fail('INVALID_ARGUMENT', {
+      argument: measure.at,
+      problem: `code of the operator checks aggregates of '${to.name}', so a list cannot be sorted or filtered by '${measure.name}'.`,
+    });
+  return measure;
+}
+
+/** Errors about groups, which the caller did not send, name what they sent. */
 function failOnGroups(error: unknown): never {
   if (isAppError(error, 'INVALID_ARGUMENT') && error.details.argument === 'groups')
     return fail(
       'INVALID_ARGUMENT',
-      { argument: 'sort', problem: 'too many records to sort by this column. Narrow the filters, or sort by fields.' },
+      { argument: 'fields', problem: 'too many records for a sort or condition on this column. Narrow the filters.' },
       error,
     );
   throw error;

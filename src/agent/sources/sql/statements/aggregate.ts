@@ -23,7 +23,7 @@ import {
   type StatementContext,
   TRUE,
 } from './read.ts';
-import { ownKey, writeRelatedMeasure } from './related.ts';
+import { ownKey, writeBound, writeRelatedMeasure } from './related.ts';
 
 /** The most groups sorted in the process. */
 const GROUPS_LIMIT = 100_000;
@@ -54,7 +54,8 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   const values = measures.map((measure, at) => {
     if (measure.related) {
       const refer = (value: Fragment) => rows.add(value);
-      const place = { writer, root, context, alias: `m${at}`, refer };
+      const bounds = group.bounds?.filter(({ measure }) => measure === at) ?? [];
+      const place = { writer, root, context, alias: `m${at}`, refer, bounds };
       const { join, aggregate, groupBy } = writeRelatedMeasure(measure, measure.related, place);
       figureJoins.push(join);
       figureColumns.push(...groupBy);
@@ -150,12 +151,9 @@ function needsRows({ measures, groups }: GroupSelect, context: ExpressionContext
   );
 }
 
-const signs = { Equal: '=', LessThan: '<', LessThanOrEqual: '<=', GreaterThan: '>', GreaterThanOrEqual: '>=' } as const;
-
-function having({ bounds = [] }: GroupSelect, aggregates: readonly WrittenAggregate[]): string {
-  const tests = bounds.map(
-    ({ measure, is, value }) => `${aggregates[measure]!.columns[0]} ${signs[is]} ${requireWhole(value)}`,
-  );
+function having({ bounds = [], measures }: GroupSelect, aggregates: readonly WrittenAggregate[]): string {
+  const own = bounds.filter(({ measure }) => !measures[measure]!.related);
+  const tests = own.map((bound) => writeBound(aggregates[bound.measure]!.columns[0]!, bound));
   return tests.length > 0 ? ` having ${tests.join(' and ')}` : '';
 }
 

@@ -1,9 +1,9 @@
 // Figures of related rows in a GroupSelect whose groups have one record each. A subquery has the figures by the key of the
 // record. The outer statement joins it, and groups by its columns too, which leaves the groups as they are.
-import type { Figure, Measure, Path, RelatedRows } from '../../statement.ts';
+import type { CountBound, Figure, Measure, Path, RelatedRows } from '../../statement.ts';
 import { toFraction, zero } from '../../values/decimal.ts';
 import type { Dialect } from '../codec.ts';
-import { type Fragment, fragment, plain } from './fragment.ts';
+import { type Fragment, fragment, plain, requireWhole } from './fragment.ts';
 import { type WrittenAggregate, writeMeasure } from './measure.ts';
 import { type Root, type SqlWriter, type StatementContext, TRUE } from './read.ts';
 
@@ -24,12 +24,15 @@ export function writeRelatedMeasure(
     context,
     alias,
     refer,
+    bounds,
   }: {
     readonly writer: SqlWriter;
     readonly root: Root;
     readonly context: StatementContext;
     readonly alias: string;
     readonly refer: (value: Fragment) => string;
+    /** Of this measure. */
+    readonly bounds: readonly CountBound[];
   },
 ): RelatedFigure {
   const { dialect, shapes } = context;
@@ -66,7 +69,11 @@ export function writeRelatedMeasure(
     ? fragment`from (select ${namedKeys.join(', ')}, ${value} as ${name('c')} ${tables}) as ${name('rows')}`
     : tables;
   const groupBy = (isNamed ? keyNames : keyColumns).join(', ');
-  const subquery = fragment`(select ${columns} ${rows} group by ${groupBy}) as ${name(alias)}`;
+  // A record without related rows has no row of figures.
+  const needed = bounds.filter(excludesZero);
+  const having = needed.map((bound, at) => `${at ? 'and' : 'having'} ${writeBound(inner.columns[0]!, bound)}`);
+  const grouped = [`group by ${groupBy}`, ...having].join(' ');
+  const subquery = fragment`(select ${columns} ${rows} ${grouped}) as ${name(alias)}`;
   const on = keyNames
     .map((key, at) => `${name(alias)}.${key} = ${ownKey(writer.column(root, own[at]!), dialect)}`)
     .join(' and ');
@@ -77,7 +84,7 @@ export function writeRelatedMeasure(
   const sortedBy = inner.order === undefined ? undefined : reference('o');
   const none: Figure = counts ? toFraction(zero) : null;
   return {
-    join: fragment`left join ${subquery} on ${on}${only}`,
+    join: fragment`${needed.length > 0 ? 'join' : 'left join'} ${subquery} on ${on}${only}`,
     groupBy: [...references, ...(sortedBy === undefined ? [] : [sortedBy])],
     aggregate: {
       columns: references,
@@ -86,6 +93,14 @@ export function writeRelatedMeasure(
     },
   };
 }
+
+const signs = { Equal: '=', LessThan: '<', LessThanOrEqual: '<=', GreaterThan: '>', GreaterThanOrEqual: '>=' } as const;
+
+export const writeBound = (count: string, { is, value }: CountBound): string =>
+  `${count} ${signs[is]} ${requireWhole(value)}`;
+
+const excludesZero = ({ is, value }: CountBound): boolean =>
+  is === 'GreaterThan' || (value > 0 && (is === 'GreaterThanOrEqual' || is === 'Equal'));
 
 /**
  * The key that a grouped subquery is joined by. MariaDB groups only the rows of one key at a time, and may take the key from
