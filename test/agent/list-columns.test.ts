@@ -111,6 +111,25 @@ test('pages of a sort by a column have a cursor that belongs to the call', async
   }
 });
 
+test('a sort by a column and a text whose case the database ignores has every record once', async () => {
+  for (const subject of subjects) {
+    for (const json of [counts, column('next', { expression: { plus: ['id', 1] } })]) {
+      const sort = [{ field: json.name, ascending: false }, { field: 'alias' }, { field: 'name' }];
+      const { rows } = await list(subject, { fields: [json, 'alias', 'id'], sort });
+      const byId = new Map(
+        (await list(subject, { fields: ['id', json, 'alias'] })).rows.map(([id, ...row]) => [id, row]),
+      );
+      expect(
+        rows.map(([, , id]) => Number(id)).sort((a, b) => a - b),
+        subject.name,
+      ).toEqual(customers.map(([id]) => id));
+      for (const [value, alias, id] of rows) expect([value, alias]).toEqual(byId.get(id));
+      const values = rows.map(([value]) => Number(value));
+      expect(values).toEqual([...values].sort((a, b) => b - a));
+    }
+  }
+});
+
 test('columns and sorts work with composite keys', async () => {
   for (const subject of subjects) {
     const fields = ['customer_id', 'team_id', column('both', { expression: { plus: ['customer_id', 'team_id'] } })];

@@ -27,6 +27,7 @@ export const customers = Array.from({ length: 25 }, (_, at) => [
   maybe(random.pick(['x', 'y'])),
   maybe((random.number(20_000) - 5_000) / 100),
   maybe(random.number(9) - 4),
+  maybe(random.pick(['ann', 'Ann', 'BEN', 'ben', 'Cid'])),
 ]);
 export const orders = Array.from({ length: 90 }, (_, at) => [
   at + 1,
@@ -49,7 +50,7 @@ const refers = (column: string, table: string) => ({ columns: [column], table, t
 const memory = () =>
   createMemorySource('memory', [
     { name: 'cities', columns: [number('id', false), text('label')], primaryKey: ['id'], rows: [[1, 'Oslo'], [2, 'Lyon'], [3, 'Rome'], [4, null]] },
-    { name: 'customers', columns: [number('id', false), number('city_id'), text('name'), text('nick'), number('balance'), number('rate')], primaryKey: ['id'], foreignKeys: [refers('city_id', 'cities')], rows: customers as never },
+    { name: 'customers', columns: [number('id', false), number('city_id'), text('name'), text('nick'), number('balance'), number('rate'), text('alias')], primaryKey: ['id'], foreignKeys: [refers('city_id', 'cities')], rows: customers as never },
     { name: 'orders', columns: [number('id', false), number('customer_id'), text('status'), number('total'), number('quantity'), { name: 'placed_at', type: 'Date', nullable: true }], primaryKey: ['id'], foreignKeys: [refers('customer_id', 'customers')], rows: orders as never },
     { name: 'teams', columns: [number('id', false), text('label'), number('rank')], primaryKey: ['id'], rows: teams as never },
     { name: 'members', columns: [number('customer_id', false), number('team_id', false)], primaryKey: ['customer_id', 'team_id'], foreignKeys: [refers('customer_id', 'customers'), refers('team_id', 'teams')], rows: members as never },
@@ -57,13 +58,17 @@ const memory = () =>
   ]); // biome-ignore format: tables
 
 const types = {
-  sqlite: { text: 'text', time: 'datetime' },
-  mariadb: { text: 'varchar(20) collate utf8mb4_bin', time: 'datetime(3)' },
-  postgres: { text: 'text collate "C"', time: 'timestamptz' },
+  sqlite: { text: 'text', folded: 'text collate nocase', time: 'datetime' },
+  mariadb: {
+    text: 'varchar(20) collate utf8mb4_bin',
+    folded: 'varchar(20) collate utf8mb4_general_ci',
+    time: 'datetime(3)',
+  },
+  postgres: { text: 'text collate "C"', folded: 'text', time: 'timestamptz' },
 } satisfies Record<Dialect, Record<string, string>>;
 
 function statements(dialect: Dialect): string[] {
-  const { text: string, time } = types[dialect];
+  const { text: string, folded, time } = types[dialect];
   const value = (each: unknown): string =>
     each === null || typeof each === 'number'
       ? String(each)
@@ -74,7 +79,7 @@ function statements(dialect: Dialect): string[] {
     `insert into ${name} values ${rows.map((row) => `(${row.map(value).join(', ')})`).join(', ')}`;
   return [
     `create table cities (id int primary key, label ${string})`,
-    `create table customers (id int primary key, city_id int references cities(id), name ${string}, nick ${string}, balance decimal(12, 2), rate int)`,
+    `create table customers (id int primary key, city_id int references cities(id), name ${string}, nick ${string}, balance decimal(12, 2), rate int, alias ${folded})`,
     `create table orders (id int primary key, customer_id int references customers(id), status ${string}, total decimal(12, 2), quantity int, placed_at ${time})`,
     `create table teams (id int primary key, label ${string}, \`rank\` int)`.replaceAll('`', dialect === 'mariadb' ? '`' : '"'),
     'create table members (customer_id int references customers(id), team_id int references teams(id), primary key (customer_id, team_id))',

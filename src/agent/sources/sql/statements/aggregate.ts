@@ -66,8 +66,11 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
     return { written, reference: written.value && rows.add(written.value) };
   });
   const related = createRelatedJoins(writer, root, context);
+  // A group with figures of related rows is one record, which has one row of these figures. Where there are no others, nothing
+  // is grouped.
+  const isGrouped = measures.length === 0 || measures.some((measure) => !measure.related);
   const keys = groups.map((key) =>
-    key.related ? related.add(key, key.related, rows) : writeKey(key, expressions, rows),
+    key.related ? related.add(key, key.related, rows) : writeKey(key, expressions, rows, isGrouped),
   );
   const ranks = values.map(({ reference }, at) => (isRanked(measures[at]!) ? rows.rank(reference!, keys) : undefined));
   const aggregates = values.map(({ written, reference }, at) => written.aggregate(reference ?? '*', ranks[at]));
@@ -84,9 +87,7 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   const figures = [...new Set(aggregates.flatMap((aggregate) => aggregate.columns))];
   const placed = aggregates.map(({ columns: own, read }) => ({ read, at: own.map((each) => figures.indexOf(each)) }));
   const counts = ranks.flatMap((rank) => (rank && !rank.place ? rank.count : []));
-  // A group with figures of related rows is one record, which has one row of these figures. Where there are no others, nothing
-  // is grouped. SQLite needs no more than the keys, and would not search the figures by an index.
-  const isGrouped = measures.length === 0 || measures.some(({ related }) => !related);
+  // SQLite needs no more than the keys, and would not search the figures by an index.
   const by = isGrouped ? [...keys.map((key) => key.by), ...counts, ...(dialect === 'sqlite' ? [] : figureColumns)] : [];
   const tables = by.length ? `${from.sql} group by ${by.join(', ')}${having(group, aggregates)}` : from.sql;
   if (totals) {
@@ -342,10 +343,12 @@ interface KeyValue {
 
 const asIs = (by: string): string => by;
 
-function writeKey(key: GroupKey, context: ExpressionContext, rows: RowValues): Key {
+function writeKey(key: GroupKey, context: ExpressionContext, rows: RowValues, isGrouped: boolean): Key {
   const value = writeValueOfKey(key, context);
   const by = rows.add(value.by);
-  const shown = value.text ? `min(${rows.add(value.text)} collate ${bytewise[context.dialect]})` : value.shown(by);
+  const text = value.text && rows.add(value.text);
+  const least = text !== undefined && isGrouped ? `min(${text} collate ${bytewise[context.dialect]})` : text;
+  const shown = least ?? value.shown(by);
   return { by, shown, nullable: value.nullable, decode: value.decode };
 }
 
