@@ -14,7 +14,7 @@ import { type MeasureOperation, type Operation, operations } from '../sources/st
 import { type Decimal, readDecimal } from '../sources/values/decimal.ts';
 import { resolveUnambiguous } from './ambiguity.ts';
 import { columnOf, formatType, quotientDecimals, resolveExpression, scaleOf, typeOf } from './expression.ts';
-import { indexOfGroup, type ResolvedGroup } from './groups.ts';
+import { indexOfGroup, isDateGroup, type ResolvedGroup } from './groups.ts';
 import { half, memberOf, readLast, readPercentile } from './measure-arguments.ts';
 import { resolveName } from './names.ts';
 import {
@@ -144,7 +144,8 @@ function createResolver(
     const kind = kinds.find((each) => each in measure);
     if (!kind) return invalid(at, `${example}.`);
     const also = kind in operationOf ? 'where' : memberOf[kind];
-    const other = Object.keys(measure).find((key) => key !== kind && key !== also);
+    const isPerOfRunning = (key: string) => key === 'per' && (kind === 'running' || kind === 'movingAverage');
+    const other = Object.keys(measure).find((key) => key !== kind && key !== also && !isPerOfRunning(key));
     if (other !== undefined)
       return invalid(`${at}.${other}`, `only "${kind}"${also ? ` and "${also}"` : ''} can be here: ${example}.`);
     if (isOneOf(windows, kind)) return overGroups(kind, measure, name, at, isShown, home);
@@ -208,6 +209,7 @@ function createResolver(
     if (!Array.isArray(within))
       return invalid(`${at}.per`, `send a list of groups: ${JSON.stringify({ [kind]: given, per: [0] })}.`);
     const per = within.map((each) => indexOfGroup(each, groups, `${at}.per`));
+    if (kind === 'running' || kind === 'movingAverage') checkRunningPer(per, groups, `${at}.per`);
     if (kind === 'rank') return { kind, name, isShown, of: index, per, decimals: 0, scale: 0 };
     if (kind === 'movingAverage') {
       requireNumbers([of], `${at}.${kind}`);
@@ -231,6 +233,20 @@ function createResolver(
     const name = parts[index]?.name;
     if (index >= 0) invalid(place, `takes numbers${name && `, but '${name}' is not one`}.`);
   }
+}
+
+/** Along a date, running figures begin again for each combination of the other groups. `per` may say so. */
+function checkRunningPer(per: readonly number[], groups: readonly ResolvedGroup[], at: string): void {
+  const along = groups.findIndex(isDateGroup);
+  const others = [...groups.keys()].filter((index) => index !== along);
+  const isSame = along >= 0 && others.every((index) => per.includes(index)) && !per.includes(along);
+  if (per.length === 0 || isSame) return;
+  invalid(
+    at,
+    along < 0
+      ? 'without a group by a date, it follows the order of all groups. Leave per out, or group by a date.'
+      : 'along a date, it begins again for each combination of the other groups. Leave per out, and group by no more than it names.',
+  );
 }
 
 /** A metric of code, else one of the console whose fields the caller may see. */

@@ -103,7 +103,7 @@ function toWindowForm(value: JsonObject): JsonObject | undefined {
   for (const [word, item] of members) {
     const isPer = topWords.get(foldName(word))?.[0] === 'per';
     const order = sortWords.get(foldName(word))?.[0];
-    if (isPer && kind !== 'running') form.per = Array.isArray(item) ? item : [item];
+    if (isPer) form.per = Array.isArray(item) ? item : [item];
     else if (kind !== 'rank' || !order || order === 'field') return undefined;
     else if (/^(asc|ascending|true)$/i.test(String(item)) !== (order === 'desc')) of = { minus: [0, of] };
   }
