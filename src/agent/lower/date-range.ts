@@ -23,6 +23,14 @@ export function findDateRange(filter: Filter, path: Path): readonly [from: strin
   return from === undefined || to === undefined || compare(from, to) > 0 ? undefined : [from, to];
 }
 
+/** Whether the filter leaves out dates before some date in its top level. */
+export function hasStart(filter: Filter, path: Path): boolean {
+  const tests = filter.op === 'and' ? filter.of : [filter];
+  return tests.some(
+    (each) => each.op === 'test' && each.path.id === path.id && /^(Equal|GreaterThan(OrEqual)?)$/.test(each.is),
+  );
+}
+
 /** The next or previous date: a day, or a millisecond. */
 function moved(value: string, isDay: boolean, by: 1 | -1): string {
   const time = Date.parse(isDay ? `${value}T00:00:00Z` : value) + by * (isDay ? 86_400_000 : 1);

@@ -5,7 +5,7 @@ import type { PeriodUnit } from '../../core/filter/measures.ts';
 import { mapInTurns, sortInTurns, type Turn } from '../../core/limit/in-turns.ts';
 import { createTurns } from '../../core/limit/turns.ts';
 import { finishGroups } from '../execute/figures.ts';
-import { findDateRange } from '../lower/date-range.ts';
+import { findDateRange, hasStart } from '../lower/date-range.ts';
 import { lowerConditions, lowerFilter, type ScopeOf } from '../lower/filter.ts';
 import { always, and } from '../lower/simplify.ts';
 import type { Moment } from '../model/types.ts';
@@ -90,6 +90,7 @@ export async function readPrepared(
     plan.lacksEmpty && 'Groups without records are left out.',
     plan.query.includeEmpty && tallies.length === 0 && noteOnPeriods(plan, ranges),
     plan.manyNote,
+    await noteOnPrevious(call, view, plan, request),
     hiddenNote,
   ].filter(Boolean);
   return {
@@ -198,6 +199,22 @@ async function findRanges(
   const own = filter ? await lowerFilter(filter, { view, moment, code }) : always;
   return query.groups.map(({ key, many }) =>
     key.by?.kind === 'bucket' && !many ? findDateRange(own, key.path) : undefined,
+  );
+}
+
+/** Periods that the filter leaves out have no figures, which is not the same as none. */
+async function noteOnPrevious(
+  { moment, code }: Call,
+  view: CollectionView,
+  { query }: AggregatePlan,
+  { filter }: GroupArguments,
+): Promise<string | undefined> {
+  if (!filter || !query.measures.some(({ kind }) => kind === 'previous')) return undefined;
+  const own = await lowerFilter(filter, { view, moment, code });
+  const group = query.groups.find(({ key, many }) => key.by?.kind === 'bucket' && !many && hasStart(own, key.path));
+  return (
+    group &&
+    `Previous figures of periods before the first date of the filters are null: begin '${group.field}' earlier to have them.`
   );
 }
 
