@@ -360,7 +360,8 @@ export async function buildEngine(options: EngineOptions): Promise<BuiltEngine> 
     aggregateRelated: (access, request, options) => aggregateRelated(ops, access, request, options),
     index: (access) => index(ops, access),
     describe: (access, collection) => describe(ops, access, collection),
-    names: (access) => createCallerNames(model, access, momentOf(ops, access, {})),
+    names: (access) =>
+      createCallerNames(model, access, momentOf(ops, access, {}), (request) => inverseOf(ops, access, request)),
     create: (access, request, options) => create(ops, access, request, options),
     update: (access, request, options) => update(ops, access, request, options),
     delete: (access, request, options) => remove(ops, access, request, options),

@@ -227,3 +227,119 @@ test.each([
   });
   expect(refusal).toMatch(/^INVALID_ARGUMENT: groups: groups take fields/);
 });
+
+const perCustomer = { measures: { spent: { sum: 'total' } }, groups: ['customer_id'] };
+
+test.each([
+  ['measures', { groups: ['customer:country', 'customer_id'] }, { groups: ['customer:country'], measures: { most: { max: 'spent' } } }, [['NO', 40], [null, 80]]],
+  ['a group', { measures: { spent: { sum: 'total' } } }, { groups: ['spent'], measures: { n: { count: true } } }, [[30, 1], [40, 1], [80, 1]]],
+  ['a group by its index', { groups: ['customer:country', 'customer_id'] }, { groups: [{ group: 0 }], measures: { n: { count: true } } }, [['NO', 2], [null, 1]]],
+] as const)('over that names %s of the call: the call the other way round', async (_, more, over, rows) => {
+  const given = { collectionName: 'orders', ...perCustomer, ...more, filters: { field: 'customer_id', operator: 'Present' }, over };
+  const refusal = await call('aggregate', given);
+  expect(refusal).toMatch(/^INVALID_ARGUMENT: over: has the inner groups, and measures are about them/);
+  const found = await rowsOf(callsIn(refusal)[0]!);
+  expect(sorted(found)).toEqual(sorted(rows));
+}); // biome-ignore format: cases
+
+const sorted = (rows: readonly unknown[]) => rows.map((row) => JSON.stringify(row)).sort();
+
+test('over whose measures have the names of those about them is answered', async () => {
+  const over = { groups: ['customer_id'], measures: { spent: { sum: 'total' } } };
+  const given = { collectionName: 'orders', measures: { total: { max: 'spent' } }, over };
+  expect(await rowsOf(given)).toEqual([[1000]]);
+  const same = { ...given, measures: { spent: { max: 'spent' } } };
+  expect(await rowsOf(same)).toEqual([[1000]]);
+});
+
+test.each([
+  ['a group by their bucket', { measures: { n: { count: true } }, groups: [{ name: 'first', min: 'orders:placed_at', bucket: 'Month' }] }, [['2024-01-01', 1], ['2024-02-01', 1], ['2024-03-01', 1]]],
+  ['a group by their number', { measures: { n: { count: true } }, groups: [{ count: 'orders' }, 'country'] }, [[2, 'NO', 1], [1, 'NO', 1], [1, null, 1]]],
+  ['an expression', { measures: { days: { avg: { difference: [{ min: 'orders:placed_at' }, { max: 'orders:placed_at' }], unit: 'hour' } } }, groups: ['country'] }, [['NO', 203.75], [null, 0]]],
+  ['a ratio with a number of the record', { measures: { share: { sum: { dividedBy: [{ sum: 'orders:total' }, 'id'] } } }, filters: { field: 'country', operator: 'Equal', value: 'NO' } }, [[50]]],
+] as const)('figures of related records in %s: groups of groups of these records', async (_, given, rows) => {
+  const refusal = await call('aggregate', { collectionName: 'customers', ...given });
+  expect(refusal).toMatch("measures: figures of related records are groups of groups. For the records that have 'orders', send {");
+  expect(sorted(await rowsOf(callsIn(refusal)[0]!))).toEqual(sorted(rows));
+}); // biome-ignore format: cases
+
+const isPaid = { field: 'status', operator: 'Equal', value: 'paid' };
+
+test('a comparison of one period that is no group: measures of two periods', async () => {
+  const given = {
+    collectionName: 'orders',
+    measures: { revenue: { sum: 'total' } },
+    groups: ['status'],
+    filters: { aggregator: 'And', conditions: [isPaid, { field: 'placed_at', operator: 'PreviousMonth' }] },
+    compare: { field: 'placed_at', to: 'PreviousYear' },
+  };
+  const refusal = await call('aggregate', given);
+  expect(refusal).toMatch(/^INVALID_ARGUMENT: compare: it compares periods that are groups/);
+  const [offered] = callsIn(refusal) as [{ measures: Record<string, unknown>; filters: unknown }];
+  const month = (back: number) => {
+    const now = new Date();
+    return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1)).toISOString().slice(0, 10);
+  };
+  expect(offered.measures).toEqual({
+    revenue: { sum: 'total', where: { field: 'placed_at', operator: 'PreviousMonth' } },
+    'revenue before': {
+      sum: 'total',
+      where: {
+        aggregator: 'And',
+        conditions: [
+          { field: 'placed_at', operator: 'GreaterThanOrEqual', value: month(13) },
+          { field: 'placed_at', operator: 'LessThan', value: month(12) },
+        ],
+      },
+    },
+  });
+  expect(offered.filters).toEqual(isPaid);
+  expect(await rowsOf(offered)).toEqual([['paid', null, null]]);
+});
+
+test('previous figures of periods that the filters leave out come with a note', async () => {
+  const given = {
+    collectionName: 'orders',
+    measures: { n: { count: true } },
+    groups: [{ field: 'placed_at', bucket: 'Month' }],
+    compare: { previous: 1 },
+    sort: [{ group: 0 }],
+  };
+  const note = 'Previous figures of periods before the first date of the filters are null';
+  const since = { field: 'placed_at', operator: 'GreaterThanOrEqual', value: '2024-02-01' };
+  const answer = await call('aggregate', { ...given, filters: since });
+  expect(JSON.parse(answer)).toMatchObject({ rows: [['2024-02-01', 1, null], ['2024-03-01', 2, 1]] }); // biome-ignore format: rows
+  expect(JSON.parse(answer).note).toMatch(`${note}: begin 'placed_at' earlier to have them.`);
+  for (const filters of [undefined, isPaid, { ...since, operator: 'LessThan', value: '2024-03-01' }])
+    expect(await call('aggregate', { ...given, ...(filters && { filters }) })).not.toMatch(note);
+});
+
+test('texts put together in a list: the list with their fields', async () => {
+  const fields = [
+    'id',
+    { name: 'who', expression: { concat: ['name', ' ', 'country'] } },
+    { name: 'n', count: 'orders' },
+  ];
+  const refusal = await call('list', { collectionName: 'customers', fields });
+  expect(refusal).toBe(
+    'INVALID_ARGUMENT: fields: lists do not put texts together. Name their fields: send ["id","name","country",{"name":"n","count":"orders"}].',
+  );
+});
+
+test('a running total along a date may name the other groups, which it begins again for', async () => {
+  const given = {
+    collectionName: 'orders',
+    groups: ['status', { field: 'placed_at', bucket: 'Month' }],
+    sort: [{ group: 0 }, { group: 1 }],
+  };
+  const running = (per?: unknown) => ({ n: { count: true }, all: { running: 'n', ...(per !== undefined && { per }) } });
+  const expected = await rowsOf({ ...given, measures: running() });
+  expect(expected).toEqual([['open', '2024-01-01', 1, 1], ['open', '2024-02-01', 1, 2], ['paid', '2024-01-01', 1, 1], ['paid', '2024-03-01', 2, 3]]); // biome-ignore format: rows
+  for (const per of ['status', ['status'], [0]])
+    expect(await rowsOf({ ...given, measures: running(per) })).toEqual(expected);
+  expect(await call('aggregate', { ...given, measures: running([1]) })).toMatch(
+    'measures.all.per: along a date, it begins again for each combination of the other groups. Leave per out',
+  );
+  const byStatus = { collectionName: 'orders', groups: ['status'], measures: running('status') };
+  expect(await call('aggregate', byStatus)).toMatch('without a group by a date, it follows the order of all groups');
+});

@@ -155,6 +155,18 @@ describe('computed columns', () => {
   });
 });
 
+test.each([
+  ['{some, atLeast}', { some: 'orders', atLeast: 2 }, [1]],
+  ['{some, where, atLeast} under And', { aggregator: 'And', conditions: [{ some: 'orders', where: { field: 'status', operator: 'Equal', value: 'paid' }, atLeast: 1 }, { field: 'country', operator: 'Equal', value: 'FR' }] }, [2]],
+  ['a figure in place of a field', { field: { count: 'orders' }, operator: 'LessThan', value: 2 }, [2, 3]],
+  ['a figure as value', { field: 'id', operator: 'LessThan', value: { count: 'orders' } }, [1]],
+])('figures of related records in a filter, as %s: the list with their columns', async (_, filters, ids) => {
+  const refusal = await list({ collectionName: 'customers', fields: ['id'], filters });
+  const [, form = ''] = /^INVALID_ARGUMENT: filters: figures of related records are columns, which filters name: send (.*)\.$/.exec(refusal) ?? [];
+  const found = JSON.parse(await list({ collectionName: 'customers', ...JSON.parse(form) }));
+  expect(found.rows.map(([id]: [number]) => id)).toEqual(ids);
+}); // biome-ignore format: cases
+
 const page = readFileSync('docs/lists.md', 'utf8');
 const calls = [...page.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, text]) => JSON.parse(text!));
 

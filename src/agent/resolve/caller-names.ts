@@ -2,8 +2,10 @@
 // and a foreign key or collection for a relation. Only visible names are candidates, so a repair cannot reveal hidden
 // names. MCP tools use this file; the HTTP API requires exact names.
 import type { Access } from '../../core/caller.ts';
+import { AppError } from '../../core/errors.ts';
 import { createNameMatcher, foldName, matchName } from '../../core/suggestions.ts';
 import type { Field, Model, Moment, Relation } from '../model/types.ts';
+import type { InverseRelation, InverseRequest } from '../requests.ts';
 import type { ColumnType } from '../sources/column-types.ts';
 import { MAX_PATH_SEGMENTS, splitFirst } from './names.ts';
 import { type CollectionView, mayBrowse, viewOf } from './visibility.ts';
@@ -21,6 +23,8 @@ export interface CallerNames {
   type(collection: string, path: string): ColumnType | undefined;
   /** The names of the key. Empty if a part of it is hidden. */
   key(collection: string): readonly string[];
+  /** The to-one relation from the records of a to-many relation back to the collection. */
+  inverse(collection: string, relation: string): string | undefined;
   /** The time of the call in the zone of the caller, for dates that a refusal writes. */
   readonly moment: Moment;
 }
@@ -31,7 +35,12 @@ const STEPS_LIMIT = 200;
 const REPAIRS_LIMIT = 40;
 
 /** Creates the name repair of one call. */
-export function createCallerNames(model: Model, access: Access, moment: Moment): CallerNames {
+export function createCallerNames(
+  model: Model,
+  access: Access,
+  moment: Moment,
+  inverseOf: (request: InverseRequest) => InverseRelation,
+): CallerNames {
   let repairsLeft = REPAIRS_LIMIT;
   const visible = (name: string): CollectionView | undefined => {
     const found = model.collections.get(name);
@@ -64,6 +73,15 @@ export function createCallerNames(model: Model, access: Access, moment: Moment):
       const view = visible(collection);
       const found = view && findExact(view, path, 'column');
       return found?.kind === 'column' ? found.type : undefined;
+    },
+    inverse(collection, relation) {
+      try {
+        const { home, foreign } = inverseOf({ collection, relation });
+        return foreign === undefined ? home : undefined;
+      } catch (error) {
+        if (error instanceof AppError) return undefined;
+        throw error;
+      }
     },
     key(collection) {
       const view = visible(collection);

@@ -1,5 +1,6 @@
 // The fields and computed columns of a list as models write them. Forms with only one possible meaning become the
 // specified ones. The engine refuses all others with the form to send.
+import { fail } from '../../core/errors.ts';
 import type { PlainColumn } from '../../core/filter/columns.ts';
 import { foldName } from '../../core/suggestions.ts';
 import {
@@ -28,10 +29,29 @@ export function readListFields(
     (entry) => toColumnOfText(entry, context) ?? parseIfJson(entry),
   );
   if (!entries.some(isObject)) return readFields(input, name, context);
+  failOnJoinedTexts(entries, name, context);
   return entries.flatMap((entry): readonly (string | PlainColumn)[] =>
     isObject(entry) ? [toColumn(entry, name, context)] : (readFields({ [name]: [entry] }, name, context) ?? []),
   );
 }
+
+/** `{"concat": ["first_name", " ", "last_name"]}`: the fields have the same texts. */
+function failOnJoinedTexts(entries: readonly unknown[], argument: string, context: NameContext | undefined): void {
+  const fieldsOf = (entry: unknown): readonly unknown[] => {
+    const { expression = entry } = isObject(entry) ? entry : {};
+    const [, texts] = (isObject(expression) && Object.entries(expression).find(([word]) => joins.test(word))) || [];
+    if (!context || !Array.isArray(texts)) return [entry];
+    return texts.flatMap((text) => (typeof text === 'string' && context.names.field(context.collection, text)) || []);
+  };
+  const fields = entries.flatMap(fieldsOf);
+  if (fields.length === entries.length && fields.every((field, at) => field === entries[at])) return;
+  fail('INVALID_ARGUMENT', {
+    argument,
+    problem: `lists do not put texts together. Name their fields: send ${JSON.stringify(fields)}.`,
+  });
+}
+
+const joins = /^(concat|concatenate|concat_?ws|join)$/i;
 
 /** `count(orders)` or `sum(orders.total) as spent`, unless a field has such a name. */
 function toColumnOfText(entry: unknown, context: NameContext | undefined): JsonObject | undefined {
@@ -83,4 +103,68 @@ function targetOf(column: JsonObject, context: NameContext | undefined): NameCon
   const { names, collection } = context;
   const target = names.target(collection, given) ?? names.target(collection, given.slice(0, given.lastIndexOf(':')));
   return target === undefined ? undefined : { names, collection: target };
+}
+
+/**
+ * Conditions on figures of related records within the filters, such as `{"some": "orders", "atLeast": 4}` or a value
+ * `{"avg": "category:products:price"}`: columns have the figures, and filters name them. The refusal has that list.
+ */
+export function failOnFiguresInFilters(args: JsonObject, context: NameContext): void {
+  const filters = parseIfJson(args.filters);
+  const isAnd = isObject(filters) && /^and$/i.test(String(filters.aggregator)) && Array.isArray(filters.conditions);
+  const conditions: readonly unknown[] = isAnd ? (filters.conditions as unknown[]) : [filters];
+  const columns: JsonObject[] = [];
+  const changed = conditions.map((each) => {
+    const found = isObject(each) ? toFigureCondition(each, context) : undefined;
+    if (!found) return each;
+    columns.push(found.column);
+    return found.condition;
+  });
+  if (columns.length === 0) return;
+  const given = parseIfJson(args.fields);
+  const fields = [...(Array.isArray(given) ? given : context.names.key(context.collection)), ...columns];
+  const [only, ...more] = changed;
+  const form = { fields, filters: more.length === 0 ? only : { aggregator: 'And', conditions: changed } };
+  fail('INVALID_ARGUMENT', {
+    argument: 'filters',
+    problem: `figures of related records are columns, which filters name: send ${JSON.stringify(form)}.`,
+  });
+}
+
+interface FigureCondition {
+  readonly column: JsonObject;
+  readonly condition: JsonObject;
+}
+
+function toFigureCondition(condition: JsonObject, { names, collection }: NameContext): FigureCondition | undefined {
+  const { some, where, ...members } = condition;
+  const [[member = '', least] = [], ...others] = Object.entries(members);
+  if (typeof some === 'string') {
+    const relation = names.relation(collection, some);
+    const isLeast = /^(atleast|min|minimum|mincount|morethan)$/.test(foldName(member)) && Number.isInteger(least);
+    if (relation === undefined || !isLeast || others.length > 0) return undefined;
+    const name = `number of ${relation}`;
+    const operator = foldName(member) === 'morethan' ? 'GreaterThan' : 'GreaterThanOrEqual';
+    return {
+      column: { name, count: relation, ...(where !== undefined && { where }) },
+      condition: { field: name, operator, value: least },
+    };
+  }
+  const { field, operator, value } = condition;
+  if (Object.keys(condition).length !== 3 || typeof operator !== 'string') return undefined;
+  const ofValue = toFigureColumn(value, { names, collection });
+  if (typeof field === 'string' && ofValue)
+    return { column: ofValue, condition: { field, operator, other: ofValue.name } };
+  const ofField = toFigureColumn(field, { names, collection });
+  return ofField && value !== 0 ? { column: ofField, condition: { field: ofField.name, operator, value } } : undefined;
+}
+
+/** `{"avg": "category:products:price"}`, with a name. Undefined for a field of the record. */
+function toFigureColumn(value: unknown, { names, collection }: NameContext): JsonObject | undefined {
+  if (!isObject(value)) return undefined;
+  const [[word = '', of] = [], ...others] = Object.entries(value);
+  const kind = figures.find((each) => each === measureWords.get(foldName(word))?.[0]);
+  if (!kind || others.length > 0 || typeof of !== 'string') return undefined;
+  const relation = names.relation(collection, of) ?? names.relation(collection, of.slice(0, of.lastIndexOf(':')));
+  return relation === undefined ? undefined : { name: `${kind} of ${of}`, [kind]: of };
 }

@@ -56,6 +56,58 @@ export function repairEarlierPeriods(args: Record<string, unknown>, context: Nam
   fail('INVALID_ARGUMENT', { argument: 'measures', problem });
 }
 
+/** The number of a unit in a longer period. */
+const periodsIn: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  year: { Week: 52, Month: 12, Quarter: 4 },
+  quarter: { Month: 3 },
+};
+
+/** `{"to": "PreviousYear"}` with a filter on one period, and no group by dates: measures of two periods. */
+export function failOnComparedPeriod(args: JsonObject, { names }: NameContext): void {
+  const [compare, measures] = [parseIfJson(args.compare), parseIfJson(args.measures)];
+  const groups = [parseIfJson(args.groups) ?? []].flat();
+  if (!isObject(compare) || !isObject(measures) || groups.some((group) => isObject(group) && 'bucket' in group)) return;
+  const [leaf, rest] = takePeriod(parseIfJson(args.filters));
+  const [, unit] = /^Previous(Week|Month|Quarter|Year)$/.exec(String(leaf?.operator)) ?? [];
+  const isPlain = Object.values(measures).every((each) => isObject(each) && Object.keys(each).length === 1);
+  if (!leaf || unit === undefined || !isPlain || 'previous' in compare) return;
+  const longer = /year|quarter/i.exec(JSON.stringify(Object.values(compare)))?.[0].toLowerCase() ?? '';
+  const shift = periodsIn[longer]?.[unit] ?? 1;
+  const [from, to] = [-1 - shift, -shift].map(
+    (by) => names.moment.startOf(unit.toLowerCase() as 'week' | 'month' | 'quarter' | 'year', by).day,
+  );
+  const { field } = leaf;
+  const before = {
+    aggregator: 'And',
+    conditions: [
+      { field, operator: 'GreaterThanOrEqual', value: from },
+      { field, operator: 'LessThan', value: to },
+    ],
+  };
+  const both = Object.entries(measures).flatMap(([name, measure]) => [
+    [name, { ...(measure as JsonObject), where: leaf }],
+    [`${name} before`, { ...(measure as JsonObject), where: before }],
+  ]);
+  const { compare: _, filters: __, ...others } = args;
+  const form = { ...others, measures: Object.fromEntries(both), ...(rest !== undefined && { filters: rest }) };
+  fail('INVALID_ARGUMENT', {
+    argument: 'compare',
+    problem: `it compares periods that are groups. For the figures of two periods, send ${JSON.stringify(form)}.`,
+  });
+}
+
+/** The condition such as `PreviousMonth`, and the filter without it. */
+function takePeriod(filter: unknown): readonly [leaf?: JsonObject, rest?: unknown] {
+  if (isPeriod(filter)) return [filter];
+  if (!isObject(filter) || filter.aggregator !== 'And' || !Array.isArray(filter.conditions)) return [];
+  const leaf = filter.conditions.find(isPeriod);
+  const conditions = filter.conditions.filter((each) => each !== leaf);
+  return leaf ? [leaf, conditions.length === 1 ? conditions[0] : { ...filter, conditions }] : [];
+}
+
+const isPeriod = (filter: unknown): filter is JsonObject =>
+  isObject(filter) && /^Previous/.test(String(filter.operator)) && typeof filter.field === 'string';
+
 /** `{"difference": ["first", "last"], "unit": "day"}` of two measures: groups of groups compute with their dates. */
 export function failOnDifference(args: Record<string, unknown>): void {
   const measures = parseIfJson(args.measures);

@@ -19,6 +19,7 @@ export function readOver(input: JsonObject, name: string, context?: NameContext)
   // The order and the number of the inner groups may matter, and `over` has neither.
   const isWhole = input.top === undefined && input.limit === undefined;
   if (outer && isWhole && input.groups !== undefined && input.groups !== null) return failInverted(input, name, outer);
+  failIfInverted(input, name, value);
   const measures = readMeasures(value, 'measures', context);
   const groups = readGroups(value, 'groups', context);
   const having = readHaving(value, 'having', { measures: measures ?? {}, context });
@@ -142,7 +143,33 @@ function toOuterMeasures(over: JsonObject): JsonObject | undefined {
   return isNamed && entries.length > 0 ? over : undefined;
 }
 
-function failInverted(input: JsonObject, argument: string, outer: JsonObject): never {
+/** The inner groups beside `over`, whose groups and measures name theirs. */
+function failIfInverted(input: JsonObject, argument: string, over: JsonObject): void {
+  const [inner, outer] = [parseIfJson(input.measures), parseIfJson(over.measures)];
+  const [groups, above] = [parseIfJson(input.groups), parseIfJson(over.groups)];
+  if (!isObject(inner) || !isObject(outer) || !Array.isArray(groups) || !Array.isArray(above)) return;
+  const named = above.map((group) => {
+    const index = isObject(group) && Object.keys(group).length === 1 ? group.group : undefined;
+    return typeof index === 'number' ? groups[index] : group;
+  });
+  const columns = new Set<unknown>([...Object.keys(outer), ...above]);
+  const isColumn = (each: unknown) => typeof each === 'string' && columns.has(each);
+  // Those of the call are about columns of `over` where they are the right way round.
+  const isRight = groups.every(isColumn) || operandsOf(inner).some((each) => Object.hasOwn(outer, each));
+  const isOfInner = (each: string) => Object.hasOwn(inner, each);
+  const names = [...operandsOf(outer), ...above.filter((each) => typeof each === 'string' && isOfInner(each))];
+  const isNamed = names.length > 0 || named.some((each, at) => each !== above[at]);
+  if (isRight || !isNamed || !operandsOf(outer).every(isOfInner) || named.includes(undefined)) return;
+  failInverted({ ...input, top: undefined }, argument, outer, named);
+}
+
+/** The texts that measures name: fields or other measures. */
+const operandsOf = (measures: JsonObject): string[] =>
+  Object.values(measures).flatMap((measure) =>
+    isObject(measure) ? Object.values(measure).filter((of): of is string => typeof of === 'string') : [],
+  );
+
+function failInverted(input: JsonObject, argument: string, outer: JsonObject, above?: readonly unknown[]): never {
   const { measures, groups, having, includeEmpty, sort: _sort, over: _over, ...rest } = input;
   const inner = {
     groups,
@@ -152,6 +179,118 @@ function failInverted(input: JsonObject, argument: string, outer: JsonObject): n
   };
   return fail('INVALID_ARGUMENT', {
     argument,
-    problem: `has the inner groups, and measures are about them: send ${JSON.stringify({ ...rest, measures: outer, over: inner })}.`,
+    problem: `has the inner groups, and measures are about them: send ${JSON.stringify({ ...rest, measures: outer, ...(above && { groups: above }), over: inner })}.`,
   });
+}
+
+const figureKinds: ReadonlySet<string> = new Set(['count', 'countDistinct', 'sum', 'avg', 'min', 'max']);
+
+interface RelatedFigure {
+  readonly relation: string;
+  readonly kind: string;
+  /** Of the related record. Absent: the record itself. */
+  readonly field?: string;
+}
+
+/** `{"min": "orders:placed_at"}`, or `{"count": "orders"}`. */
+function toRelatedFigure(value: unknown, { names, collection }: NameContext): RelatedFigure | undefined {
+  if (!isObject(value)) return undefined;
+  const [[word = '', of] = [], ...others] = Object.entries(value);
+  const kind = measureWords.get(foldName(word))?.[0] ?? '';
+  if (others.length > 0 || !figureKinds.has(kind) || typeof of !== 'string') return undefined;
+  const [first = '', ...rest] = of.split(':');
+  const relation = names.relation(collection, first);
+  if (relation === undefined || relation.includes(':') || names.inverse(collection, relation) === undefined)
+    return undefined;
+  return { relation, kind, ...(rest.length > 0 && { field: rest.join(':') }) };
+}
+
+/** The first figure of related records among the groups and within the measures. */
+function findFigure(groups: readonly unknown[], measures: JsonObject, context: NameContext): RelatedFigure | undefined {
+  const find = (value: unknown): RelatedFigure | undefined => {
+    if (Array.isArray(value)) return firstOf(value, find);
+    return isObject(value) ? (toRelatedFigure(value, context) ?? firstOf(Object.values(value), find)) : undefined;
+  };
+  // A figure of all records is not one of each record.
+  const within = Object.values(measures).flatMap((measure) => (isObject(measure) ? Object.values(measure) : []));
+  return firstOf(groups, (group) => isObject(group) && toRelatedFigure(splitGroup(group).of, context)) ?? find(within);
+}
+
+function firstOf<T>(items: readonly unknown[], find: (item: unknown) => T | undefined | false): T | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** What a group is of, and by what it groups. */
+function splitGroup({ name, bucket, part, ranges, ...of }: JsonObject) {
+  const by = Object.entries({ bucket, part, ranges }).filter(([, value]) => value !== undefined);
+  return { name: typeof name === 'string' ? name : undefined, of, by: Object.fromEntries(by) };
+}
+
+/**
+ * Groups by figures of related records, and measures of expressions with them, are groups of groups of the related records.
+ * The refusal has that call.
+ */
+export function failOnRelatedFigures(args: JsonObject, context: NameContext): void {
+  const { names, collection } = context;
+  const [groups, measures] = [[parseIfJson(args.groups) ?? []].flat().map(parseIfJson), parseIfJson(args.measures)];
+  if (args.over !== undefined || args.search || args.segment || args.having || !isObject(measures)) return;
+  const first = findFigure(groups, measures, context);
+  if (!first) return;
+  const { relation } = first;
+  const home = names.inverse(collection, relation)!;
+  const inner: Record<string, unknown> = {};
+  const own = new Set(names.key(collection).map((name) => `${home}:${name}`));
+  let isOther = false;
+  const addFigure = (figure: RelatedFigure, name = [figure.kind, 'of', relation, figure.field].filter(Boolean).join(' ')) => {
+    if (figure.relation !== relation) isOther = true;
+    inner[name] = { [figure.kind]: figure.field ?? true };
+    return name;
+  }; // biome-ignore format: a name by default
+  const addOwn = (text: string) => {
+    const field = `${home}:${names.field(collection, text) ?? text}`;
+    own.add(field);
+    return field;
+  };
+  const toColumns = (value: unknown): unknown => {
+    if (typeof value === 'string') return addOwn(value);
+    if (Array.isArray(value)) return value.map(toColumns);
+    if (!isObject(value) || 'value' in value) return value;
+    const figure = toRelatedFigure(value, context);
+    if (figure) return addFigure(figure);
+    return Object.fromEntries(Object.entries(value).map(([key, of]) => [key, key === 'unit' ? of : toColumns(of)]));
+  };
+  const outer = groups.map((group) => {
+    if (typeof group === 'string') return addOwn(group);
+    if (!isObject(group)) return undefined;
+    const { name, of, by } = splitGroup(group);
+    const figure = toRelatedFigure(of, context);
+    if (!figure && (typeof of.field !== 'string' || Object.keys(of).length > 1)) return undefined;
+    const field = figure ? addFigure(figure, name) : addOwn(String(of.field));
+    return Object.keys(by).length > 0 ? { field, ...by } : field;
+  });
+  const changed = Object.entries(measures).map(([name, measure]): [string, unknown] | undefined => {
+    const [[word = '', of] = [], ...others] = Object.entries(isObject(measure) ? measure : {});
+    const kind = measureWords.get(foldName(word))?.[0] ?? '';
+    if (others.length > 0 || toRelatedFigure(measure, context)) return undefined;
+    if (/^(ratio|share)$/.test(kind) || (kind === 'count' && of === true)) return [name, measure];
+    return figureKinds.has(kind) || kind === 'median' ? [name, { [kind]: toColumns(toExpression(of, context)) }] : undefined;
+  }); // biome-ignore format: one kind
+  if (isOther || outer.includes(undefined) || changed.includes(undefined)) return;
+  const { collectionName: _, groups: __, measures: ___, filters, ...others } = args;
+  const form = {
+    collectionName: names.target(collection, relation),
+    measures: Object.fromEntries(changed as [string, unknown][]),
+    ...(outer.length > 0 && { groups: outer }),
+    over: { groups: [...own], measures: inner },
+    filters: { some: home, ...(filters !== undefined && { where: parseIfJson(filters) }) },
+    ...others,
+  };
+  fail('INVALID_ARGUMENT', {
+    argument: 'measures',
+    problem: `figures of related records are groups of groups. For the records that have '${relation}', send ${JSON.stringify(form)}.`,
+  }); // biome-ignore format: one or the other
 }

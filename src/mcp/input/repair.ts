@@ -18,14 +18,14 @@ import {
   requireAtMost,
   resolveField,
 } from './arguments.ts';
-import { readListFields } from './columns.ts';
+import { failOnFiguresInFilters, readListFields } from './columns.ts';
 import { toExpression } from './expressions.ts';
 import { readFilter } from './filters.ts';
 import { readGroupSort, readHaving, repairTop } from './group-order.ts';
 import { readGroups } from './groups.ts';
-import { failOnDifference, repairEarlierPeriods } from './measure-calls.ts';
+import { failOnComparedPeriod, failOnDifference, repairEarlierPeriods } from './measure-calls.ts';
 import { readMeasures } from './measures.ts';
-import { failOnInnerGroups, readOver } from './over.ts';
+import { failOnInnerGroups, failOnRelatedFigures, readOver } from './over.ts';
 import { argumentWords, measureWords, operationWords } from './synonyms.ts';
 
 /** The name and the argument schema of a tool. */
@@ -103,7 +103,8 @@ function repairQuery(args: Record<string, unknown>, known: readonly string[], co
   const has = (name: string) => known.includes(name) && args[name] !== undefined && args[name] !== null;
   if (has('fields')) put('fields', readListFields(args, 'fields', context));
   if (known.includes('having') && has('filters')) moveToHaving(args, context);
-  if (has('filters')) put('filters', readFilter(withExpressions(args), 'filters', withColumns(args, context)));
+  if (has('filters') && known.includes('fields')) failOnFiguresInFilters(args, context);
+  if (has('filters')) put('filters', readFilter(args, 'filters', withColumns(args, context)));
   if (known.includes('measures')) repairSelect(args);
   if (known.includes('operation')) repairOperation(args, context);
   if (known.includes('measures')) repairAggregate(args, has, put, context);
@@ -133,25 +134,6 @@ function moveToHaving(args: Record<string, unknown>, { names, collection }: Name
   args.filters = rest.length > 0 ? rest : undefined;
 }
 
-/** Conditions on a computed column become conditions on its expression. */
-function withExpressions(args: JsonObject): JsonObject {
-  const columns = Array.isArray(args.fields)
-    ? args.fields.filter((field) => isObject(field) && 'expression' in field)
-    : [];
-  if (columns.length === 0) return args;
-  const expressions = new Map(columns.map(({ name, expression }) => [name, expression]));
-  const replace = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(replace);
-    if (!isObject(value)) return value;
-    const { field, ...rest } = value;
-    if (expressions.has(field) && 'operator' in rest) return { expression: expressions.get(field), ...rest };
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, key === 'where' ? item : replace(item)]),
-    );
-  };
-  return { ...args, filters: replace(parseIfJson(args.filters)) };
-}
-
 /** Names of computed columns stay unchanged. */
 function withColumns({ fields }: JsonObject, context: NameContext): NameContext {
   if (!Array.isArray(fields) || fields.every((field) => typeof field === 'string')) return context;
@@ -171,8 +153,10 @@ function repairAggregate(
   // With `over`, names are those of its columns.
   const context = has('over') ? undefined : given;
   if (has('measures')) failOnInnerGroups(args, given);
+  if (has('measures')) failOnRelatedFigures(args, given);
   if (has('groups')) put('groups', readGroups(args, 'groups', context));
   failOnDifference(args);
+  if (has('compare')) failOnComparedPeriod(args, given);
   repairEarlierPeriods(args, context);
   if (has('measures')) put('measures', readMeasures(args, 'measures', context));
   repairEarlierPeriods(args, context);

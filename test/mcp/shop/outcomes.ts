@@ -51,7 +51,7 @@ export async function isMeant(
   const shown: (readonly unknown[])[] = [];
   for (let page = JSON.parse(text); page !== undefined; ) {
     shown.push(...page.rows);
-    const isCut = page.hasMore && !('limit' in call.args) && call.tool === 'aggregate';
+    const isCut = page.hasMore && !('limit' in call.args) && !('pagination' in call.args);
     page = isCut ? JSON.parse(await ask(call.tool, { ...call.args, cursor: page.nextCursor })) : undefined;
   }
   const meant = select(guess.rows);

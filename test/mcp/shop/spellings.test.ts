@@ -299,7 +299,7 @@ describe('one meaning', () => {
     const text = await ask(server, 'list', { collectionName: 'customers', fields, filters, sort: 'n:desc' });
     expect(asked, text).toMatchObject({
       fields: ['email', { name: 'n', count: 'orders' }, { name: 'double', expression: { times: ['id', 2] } }],
-      filter: { expression: { times: ['id', 2] }, operator: 'GreaterThan', value: 4 },
+      filter: { field: 'double', operator: 'GreaterThan', value: 4 },
       sort: [{ field: 'n', ascending: false }],
     });
   });
@@ -463,10 +463,13 @@ describe('several meanings, or no meaning', () => {
   });
 });
 
-test('a number of related records is refused with groups of these', async () => {
+test('a number of related records is refused with a column of it, or with groups of them', async () => {
   const where = { field: 'total', operator: '>', value: 5 };
   const filters = { some: 'orders', where, atLeast: 2 };
-  const text = await ask(server, 'list', { collectionName: 'customers', filters });
+  expect(await ask(server, 'list', { collectionName: 'customers', filters })).toContain(
+    'send {"fields":["id",{"name":"number of orders","count":"orders","where":{"field":"total","operator":">","value":5}}],"filters":{"field":"number of orders","operator":"GreaterThanOrEqual","value":2}}',
+  );
+  const text = await ask(server, 'aggregate', { collectionName: 'customers', measures: r, filters });
   expect(text).toContain(
     'call aggregate, and send {"collectionName":"orders","measures":{"n":{"count":true}},"groups":["customer:id"],"filters":{"field":"total","operator":">","value":5},"having":{"measure":"n","operator":"GreaterThanOrEqual","value":2}}',
   );
