@@ -53,7 +53,7 @@ const owner2 = {
 };
 const jsonapi = { version: '1.0' };
 
-test('computed columns are attributes, and can be sorted by', async () => {
+test('computed columns are attributes, and can be sorted, filtered and counted by', async () => {
   const ask = (columns: unknown, more = '') =>
     answer(`/owners?fields[owners]=id&columns=${encodeURIComponent(JSON.stringify(columns))}${more}`);
   const attributes = ([, body]: unknown[]) =>
@@ -68,6 +68,12 @@ test('computed columns are attributes, and can be sorted by', async () => {
   expect(attributes(await ask([column]))).toEqual(counts);
   const sorted = [...counts].sort((a, b) => b.stores_count! - a.stores_count! || b.id! - a.id!);
   expect(attributes(await ask([column], '&sort=-stores_count'))).toEqual(sorted);
+  const most = counts.map((each) => each.stores_count!).sort((a, b) => b - a)[0]!;
+  const having = filters({ field: 'stores_count', operator: 'Equal', value: most });
+  const found = counts.filter((each) => each.stores_count === most);
+  expect(attributes(await ask([column], having))).toEqual(found);
+  const columns = encodeURIComponent(JSON.stringify([column]));
+  expect(await answer(`/owners/count?columns=${columns}${having}`)).toEqual([200, { count: found.length }]);
   const detail = async (columns: unknown) =>
     ((await ask(columns))[1] as { errors: { detail: string }[] }).errors[0]!.detail;
   expect(await detail({ name: 'x' })).toMatch('expected the JSON of a list');

@@ -81,15 +81,14 @@ function toEngineConditions(
 /** If counting is disabled, returns `count: deactivated` in `meta`, as clients expect. */
 export async function runCount(
   description: CollectionDescription,
-  { conditions }: Pick<Listing, 'conditions'>,
+  { conditions, columns }: Pick<Listing, 'conditions' | 'columns'>,
   call: DataCall,
   count: CountRecords,
 ): Promise<Answer> {
+  const ofRecords = toEngineConditions(description, conditions, call);
+  const request = columns.length > 0 ? { ...ofRecords, fields: columns } : ofRecords;
   try {
-    return {
-      status: 200,
-      body: { count: await count(toEngineConditions(description, conditions, call), { signal: call.signal }) },
-    };
+    return { status: 200, body: { count: await count(request, { signal: call.signal }) } };
   } catch (error) {
     if (isAppError(error, 'NOT_COUNTABLE')) return { status: 200, body: { meta: { count: 'deactivated' } } };
     throw error;
