@@ -270,4 +270,28 @@ export const forms: readonly Form[] = [
     sql: () => `select c.id, c.email, coalesce(o.n, 0) from customers c left join (select customer_id, count(*) as n from orders
       group by 1) as o on o.customer_id = c.id order by 3 desc, 1 limit 51`,
   },
+  {
+    name: 'list: customers of at least 20 orders',
+    tool: 'list',
+    args: {
+      collectionName: 'customers',
+      fields: ['id', 'email', { name: 'n', count: 'orders' }],
+      filters: { field: 'n', operator: 'GreaterThanOrEqual', value: 20 },
+      pagination: { size: 50 },
+    },
+    sql: () => `select c.id, c.email, o.n from customers c join (select customer_id, count(*) as n from orders group by 1
+      having count(*) >= 20) as o on o.customer_id = c.id order by 1 limit 51`,
+  },
+  {
+    name: 'list: customers with an order below a thousandth of all of theirs',
+    tool: 'list',
+    args: {
+      collectionName: 'customers',
+      fields: ['id', { name: 'all', sum: 'orders:total' }, { name: 'least', min: 'orders:total' }],
+      filters: { field: 'least', operator: 'LessThan', other: { times: ['all', 0.001] } },
+      pagination: { size: 50 },
+    },
+    sql: () => `select c.id, o.s, o.l from customers c join (select customer_id, sum(total) as s, min(total) as l from orders
+      group by 1) as o on o.customer_id = c.id where o.l < o.s * 0.001 order by 1 limit 51`,
+  },
 ];
