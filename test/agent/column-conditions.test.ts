@@ -325,7 +325,11 @@ test('a list without a key, and one whose aggregates code checks, take no condit
   );
   agent.customizeCollection('shops', (each) => each.addOneToManyRelation('sales', 'sales', { originKey: 'shop_id' }));
   agent.customizeCollection('places', (each) => each.addManyToOneRelation('shop', 'shops', { foreignKey: 'shop_id' }));
-  agent.customizeCollection('sales', (each) => each.addHook('Before', 'Aggregate', () => undefined));
+  agent.customizeCollection('sales', (each) =>
+    each
+      .addManyToOneRelation('shop', 'shops', { foreignKey: 'shop_id' })
+      .addHook('Before', 'Aggregate', () => undefined),
+  );
   const limits = { pageSizeLimit: 100, queryTimeoutMs: 20_000 };
   const engine = await agent.createEngine({ observe: () => {}, clock: systemClock, limits });
   const subject: Subject = { name: 'one', engine };
@@ -333,7 +337,34 @@ test('a list without a key, and one whose aggregates code checks, take no condit
   expect(await refusal(subject, { collection: 'shops', fields: [column('n', { count: 'sales' })], filter })).toMatch(
     /code of the operator checks aggregates of 'sales'/,
   );
+  // Code checks counts too.
+  const sold = { collection: 'sales', fields: [column('n', { count: 'shop:sales' })], filter };
+  await expect(count(subject, sold)).rejects.toThrow("code that checks aggregates of 'sales' cannot check conditions");
   const places = { collection: 'places', fields: [column('n', { count: 'shop:sales' })], filter };
   expect(await refusal(subject, places)).toMatch("'places' has no key");
   await engine.close();
+});
+
+test('groups with a condition on their number are paged alike where code computes a figure', async () => {
+  const statuses = ['late', 'open', 'paid'];
+  const of = (status: string) => orders.filter((each) => each[2] === status);
+  const least = Math.min(...statuses.map((status) => of(status).length)) + 1;
+  const expected = statuses.filter((status) => of(status).length >= least);
+  const sum = (status: string) => of(status).reduce((total, each) => total + 2 * Number(each[4]), 0);
+  for (const { name, engine } of subjects) {
+    const ask = (limit: number) =>
+      engine.aggregate(accessOf(), {
+        collection: 'orders',
+        measures: { n: { count: true }, double: { sum: 'double' } },
+        groups: ['status'],
+        filter: { field: 'status', operator: 'Present' },
+        having: { measure: 'n', operator: 'GreaterThanOrEqual', value: least },
+        sort: [{ group: 0 }],
+        limit,
+      });
+    const rows = expected.map((status) => [status, of(status).length, sum(status)]);
+    expect((await ask(10)).rows, name).toEqual(rows);
+    const first = await ask(1);
+    expect([first.rows, first.hasMore]).toEqual([rows.slice(0, 1), rows.length > 1]);
+  }
 });

@@ -76,7 +76,8 @@ export function planAggregate(
   const keys = groups.map((group) => planRelatedRows(collection, group, planner));
   const many = groups.filter((group) => group.many).map(({ column }) => column);
   const merged = planMerged(query);
-  const isPaged = !merged && isOrderedBySource(query);
+  const bounds = planBounds(query, figures);
+  const isPaged = !merged && testsOf(query.having).length === bounds.length && isOrderedBySource(query);
   const plan = {
     source: collection.source,
     query,
@@ -114,7 +115,7 @@ export function planAggregate(
       limit: isPaged ? query.limit + 1 : GROUPS_LIMIT + 1,
       ...(isPaged && query.skip > 0 && { skip: query.skip }),
       ...(merged && { merged }),
-      ...planBounds(query, figures),
+      ...(bounds.length > 0 && { bounds }),
     },
   };
 }
@@ -128,8 +129,7 @@ export function planTotals(
   outer: AggregatePlan,
 ): GroupSelect | undefined {
   const { having, includeEmpty, readsAll } = query;
-  const conditions = having.op === 'always' ? 0 : having.op === 'and' ? having.of.length : 1;
-  if (!source.totals || !group || includeEmpty || readsAll || conditions !== (group.bounds?.length ?? 0))
+  if (!source.totals || !group || includeEmpty || readsAll || testsOf(having).length !== (group.bounds?.length ?? 0))
     return undefined;
   if (outer.group?.groups.length !== 0 || outer.group.where.op !== 'always') return undefined;
   const totals = outer.group.measures.map(({ operation, of, where }): Total | undefined => {
@@ -304,17 +304,24 @@ function areSeparate({ measures, includeEmpty, readsAll }: AggregateQuery): bool
 }
 
 /** The conditions of `having` on counts. Without them, a source returns all groups, and too many are refused. */
-function planBounds(query: AggregateQuery, figures: readonly (number | undefined)[]): Pick<GroupSelect, 'bounds'> {
+function planBounds(query: AggregateQuery, figures: readonly (number | undefined)[]): CountBound[] {
   const { having, measures } = query;
-  if (!areSeparate(query)) return {};
-  const bounds = (having.op === 'and' ? having.of : [having]).flatMap((test): CountBound[] => {
+  if (!areSeparate(query)) return [];
+  return testsOf(having).flatMap((test): CountBound[] => {
     if (test.op !== 'test' || !isBound(test.is) || !isWhole(test.value)) return [];
     const measure = measures[Number(test.path.id)]!;
-    const isCount = measure.kind === 'base' && /^Count/.test(measure.operation);
-    return isCount ? [{ measure: figures[Number(test.path.id)]!, is: test.is, value: test.value }] : [];
+    if (measure.kind !== 'base' || !/^Count/.test(measure.operation)) return [];
+    const bound = { measure: figures[Number(test.path.id)]!, is: test.is, value: test.value };
+    // A record without related rows has no group of them.
+    return measure.many && !excludesZero(bound) ? [] : [bound];
   });
-  return bounds.length > 0 ? { bounds } : {};
 }
+
+const testsOf = (having: Filter): readonly Filter[] =>
+  having.op === 'and' ? having.of : having.op === 'always' ? [] : [having];
+
+const excludesZero = ({ is, value }: CountBound): boolean =>
+  is === 'GreaterThan' || (value > 0 && (is === 'GreaterThanOrEqual' || is === 'Equal'));
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
@@ -322,8 +329,8 @@ const isBound = (is: Operator): is is CountBound['is'] => is === 'Equal' || /^(L
 
 /** Whether a page of groups depends on base measures only, each in a form that a statement can order by. */
 function isOrderedBySource(query: AggregateQuery): boolean {
-  const { measures, having, order, top } = query;
-  if (having.op !== 'always' || top || !areSeparate(query)) return false;
+  const { measures, order, top } = query;
+  if (top || !areSeparate(query)) return false;
   return order.every(({ by, index }) => {
     if (by === 'group') return true;
     const measure = measures[index]!;

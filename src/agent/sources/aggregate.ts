@@ -7,6 +7,7 @@ import { comparedColumn, evaluateExpression } from './aggregate/expression.ts';
 import { bucketOf, partOf } from './aggregate/local-time.ts';
 import { compareNullable, compareValues, equalityKey } from './evaluate.ts';
 import type {
+  CountBound,
   Figure,
   Filter,
   GroupKey,
@@ -74,9 +75,17 @@ export async function aggregateRecords(records: Iterable<AggregatedRecord>, grou
   for (const { keys, values } of found.values()) {
     const figures: Figure[] = [];
     for (const [at, measure] of group.measures.entries()) figures.push(await figureOf(measure, values[at]!, turn));
-    tallies.push({ groups: keys, figures });
+    if (meetsBounds(figures, group.bounds)) tallies.push({ groups: keys, figures });
   }
   return pageTallies(tallies, group, turn);
+}
+
+function meetsBounds(figures: readonly Figure[], bounds: readonly CountBound[] = []): boolean {
+  return bounds.every(({ measure, is, value }) => {
+    const order = compareFractions(figures[measure] as Fraction, toFraction({ units: BigInt(value), scale: 0 }));
+    if (is === 'Equal') return order === 0;
+    return (order < 0 ? /^Less/ : order > 0 ? /^Greater/ : /OrEqual$/).test(is);
+  });
 }
 
 /** The groups of a record, by their marks. Several with groups through to-many relations. */

@@ -281,7 +281,7 @@ export interface GroupSelect extends CountSelect {
    * are indexes of `groups`. The other values are null then. There is no order, and the limit is of tallies.
    */
   readonly merged?: readonly number[];
-  /** The source may leave out groups that do not meet these, and does with `totals`. */
+  /** The source leaves out groups that do not meet these. They exclude zero if they are about related rows. */
   readonly bounds?: readonly CountBound[];
   /** The result is one Tally with these figures of all groups. There is no order and no limit. */
   readonly totals?: readonly Total[];

@@ -129,9 +129,13 @@ export async function countColumns(
   const { filter, ...onFigures } = splitConditions(view, request.filter, plain, columns, call.moment);
   const { filter: _, ...others } = request;
   const selection = { ...others, ...(filter && { filter }) };
-  return onFigures.having.op === 'always'
-    ? countRecords(selection)
-    : countKeys(call, view, { ...selection, columns, onFigures }, within);
+  if (onFigures.having.op === 'always') return countRecords(selection);
+  if (hasHooks(view.collection, 'Aggregate'))
+    fail('INVALID_ARGUMENT', {
+      argument: 'filter',
+      problem: `code that checks aggregates of '${view.collection.name}' cannot check conditions on columns, so they are not counted. List the records.`,
+    });
+  return countKeys(call, view, { ...selection, columns, onFigures }, within);
 }
 
 /** The figures that expressions of the list may use. */

@@ -69,9 +69,8 @@ export function writeRelatedMeasure(
     ? fragment`from (select ${namedKeys.join(', ')}, ${value} as ${name('c')} ${tables}) as ${name('rows')}`
     : tables;
   const groupBy = (isNamed ? keyNames : keyColumns).join(', ');
-  // A record without related rows has no row of figures.
-  const needed = bounds.filter(excludesZero);
-  const having = needed.map((bound, at) => `${at ? 'and' : 'having'} ${writeBound(inner.columns[0]!, bound)}`);
+  // They exclude zero, so that a record needs related rows.
+  const having = bounds.map((bound, at) => `${at ? 'and' : 'having'} ${writeBound(inner.columns[0]!, bound)}`);
   const grouped = [`group by ${groupBy}`, ...having].join(' ');
   const subquery = fragment`(select ${columns} ${rows} ${grouped}) as ${name(alias)}`;
   const on = keyNames
@@ -84,7 +83,7 @@ export function writeRelatedMeasure(
   const sortedBy = inner.order === undefined ? undefined : reference('o');
   const none: Figure = counts ? toFraction(zero) : null;
   return {
-    join: fragment`${needed.length > 0 ? 'join' : 'left join'} ${subquery} on ${on}${only}`,
+    join: fragment`${bounds.length > 0 ? 'join' : 'left join'} ${subquery} on ${on}${only}`,
     groupBy: [...references, ...(sortedBy === undefined ? [] : [sortedBy])],
     aggregate: {
       columns: references,
@@ -98,9 +97,6 @@ const signs = { Equal: '=', LessThan: '<', LessThanOrEqual: '<=', GreaterThan: '
 
 export const writeBound = (count: string, { is, value }: CountBound): string =>
   `${count} ${signs[is]} ${requireWhole(value)}`;
-
-const excludesZero = ({ is, value }: CountBound): boolean =>
-  is === 'GreaterThan' || (value > 0 && (is === 'GreaterThanOrEqual' || is === 'Equal'));
 
 /**
  * The key that a grouped subquery is joined by. MariaDB groups only the rows of one key at a time, and may take the key from
