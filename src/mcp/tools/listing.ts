@@ -117,11 +117,11 @@ export async function runListing(args: Listing, call: ToolCall, reads: ListingRe
     ...(args.search && { search: args.search }),
     ...(args.searchExtended && { searchExtended: true }),
     ...(args.timezone && { timezone: args.timezone }),
+    ...(args.fields && { fields: args.fields }),
   };
   const skip = args.cursor ? 0 : (args.number - 1) * limit;
   const request: ListConditions = {
     ...conditions,
-    ...(args.fields && { fields: args.fields }),
     ...(args.distinct && { distinct: true }),
     ...(args.sort && { sort: args.sort }),
     ...(args.cursor && { cursor: args.cursor }),
@@ -135,15 +135,7 @@ export async function runListing(args: Listing, call: ToolCall, reads: ListingRe
   const listed = reads.list(request, { ...options, cutsPages: true, ...cut });
   // The count runs in parallel with the list.
   const [answer, totalCount] = args.count
-    ? await Promise.all([
-        listed,
-        countWithinBudget(
-          reads.count(
-            { ...conditions, ...(args.fields && { fields: args.fields }) },
-            { ...options, timeoutMs: COUNT_MS },
-          ),
-        ),
-      ])
+    ? await Promise.all([listed, countWithinBudget(reads.count(conditions, { ...options, timeoutMs: COUNT_MS }))])
     : [await listed, undefined];
   checkCells(args.cells, answer.columns);
   const isLate = skip >= NUMBERED_RECORDS && answer.hasMore && answer.cursorAfter(answer.rows.length - 1) !== undefined;
