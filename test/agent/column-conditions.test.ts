@@ -368,3 +368,15 @@ test('groups with a condition on their number are paged alike where code compute
     expect([first.rows, first.hasMore]).toEqual([rows.slice(0, 1), rows.length > 1]);
   }
 });
+
+test('a condition on the number of all records decides about their only row', async () => {
+  for (const { name, engine } of subjects)
+    for (const [value, rows] of [
+      [orders.length, [[orders.length]]],
+      [orders.length + 1, []],
+    ] as const) {
+      const having = { measure: 'n', operator: 'GreaterThanOrEqual', value } as const;
+      const request = { collection: 'orders', measures: { n: { count: true } }, having, limit: 5 } as const;
+      expect((await engine.aggregate(accessOf(), request)).rows, name).toEqual(rows);
+    }
+});

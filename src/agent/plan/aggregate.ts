@@ -305,8 +305,9 @@ function areSeparate({ measures, includeEmpty, readsAll }: AggregateQuery): bool
 
 /** The conditions of `having` on counts. Without them, a source returns all groups, and too many are refused. */
 function planBounds(query: AggregateQuery, figures: readonly (number | undefined)[]): CountBound[] {
-  const { having, measures } = query;
-  if (!areSeparate(query)) return [];
+  const { having, measures, groups } = query;
+  // Statements have no condition on the figures of all records.
+  if (groups.length === 0 || !areSeparate(query)) return [];
   return testsOf(having).flatMap((test): CountBound[] => {
     if (test.op !== 'test' || !isBound(test.is) || !isWhole(test.value)) return [];
     const measure = measures[Number(test.path.id)]!;
