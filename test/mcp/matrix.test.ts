@@ -2,9 +2,13 @@
 // enabled tools and restrictions. Each row states the needs of a tool. The test derives the visible tools and the
 // outcome of each call for every combination, and compares them with the server's. A tool without a row fails.
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
 import { createRestrictions, restrictAccess } from '../../src/core/caller/restrictions.ts';
 import { type Access, fullAccess, verbs } from '../../src/core/caller.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { selectTools, toolNames } from '../../src/mcp/tools.ts';
+import { servers } from '../databases.ts';
+import { runSql } from '../sql/schemas.ts';
 import { customize, orders, rows, runId, source, workflowId } from './matrix-rows.ts';
 import { legacy, type McpTestServer, openMcpServer, post } from './mcp-server.ts';
 
@@ -126,6 +130,10 @@ const probes: readonly (readonly [name: string, args: Readonly<Record<string, un
   ['listRelated', { ...orders, relationName: 'line', parentRecordId: 2 }],
   ['getActionForm', { ...orders, actionName: 'Cance', recordIds: [2] }],
   ['getChart', { ...orders, chartName: 'aged', recordId: 2 }],
+  ['create', { ...orders, attributes: { id: 9, weigh: 1 } }],
+  ['update', { ...orders, recordId: 2, attributes: { weigh: 1 } }],
+  ['getActionForm', { collectionName: 'line', actionName: 'Cancel', recordIds: [2] }],
+  ['executeAction', { collectionName: 'order', actionName: 'Cancel', recordIds: [2] }],
 ];
 
 const all = verbs.flatMap((verb) => [`${verb} orders`, `${verb} lines`]);
@@ -250,4 +258,27 @@ test.each(toolNames)('enabledTools with only %s: no other tool', async (name) =>
   const others = calls.filter((other) => other !== name);
   const ends = await Promise.all(others.map(async (other) => (await end(server, other, rows[other]!.args))[0]));
   expect([await shown(server), ends.filter((outcome) => !outcome.includes('-32602'))]).toEqual([[name], []]);
+});
+
+test('tools that write records need a collection that can be written, even with all rights', async () => {
+  const database = await servers[0]!.create();
+  onTestFinished(() => database.drop());
+  await runSql(database, [
+    'CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR(9))',
+    'CREATE VIEW names AS SELECT id, name FROM people',
+  ]);
+  const writers = async (removed: readonly string[]) => {
+    const server = await openMcpServer({
+      source: createSqlSource(database.url, { observe: () => undefined, clock: systemClock }),
+      customize: (agent) => void agent.removeCollection(...removed),
+      access: () => accessOf(everything),
+    });
+    onTestFinished(() => server.close());
+    const names = await shown(server);
+    return [names.includes('list'), names.filter((name) => ['create', 'update', 'delete'].includes(name))];
+  };
+  expect([await writers(['people']), await writers([])]).toEqual([
+    [true, []],
+    [true, ['create', 'update', 'delete']],
+  ]);
 });
