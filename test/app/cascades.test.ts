@@ -1,7 +1,13 @@
 // Rows that the database itself deletes and changes are in the dry run, on the approval page, in the answer and in the
 // log. They need the rights of their collections. Each test reads the database itself.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createHeadlessAgent } from '../../src/agent/agent.ts';
+import { createSqlSource } from '../../src/agent/sources/sql/source.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { refusalOf } from '../agent/attempt.ts';
+import { accessOf } from '../agent/shop.ts';
 import { servers } from '../databases.ts';
+import { runSql } from '../sql/schemas.ts';
 import { all, type Music, openTables, wordsOf } from './music.ts';
 
 const tables = [
@@ -221,5 +227,29 @@ describe.each(servers)('$dialect', (maker) => {
     await (await ask()).press('approve');
     expect(await music.call('delete', drop)).toMatchObject({ count: 1 });
     expect(await music.rows('items')).toEqual(['20 1 pen']);
+  });
+
+  test('a cascade into more records than the engine may read is refused, and nothing is written', async () => {
+    const database = await maker.create();
+    onTestFinished(() => database.drop());
+    await runSql(database, tables);
+    const agent = createHeadlessAgent().addDataSource(() =>
+      createSqlSource(database.url, { clock: systemClock, observe: () => undefined }),
+    );
+    const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000, rowsLimit: 4 };
+    const engine = await agent.createEngine({ observe: () => undefined, clock: systemClock, limits });
+    onTestFinished(() => engine.close());
+    const access = accessOf();
+    // An order, an item, a note and a visit.
+    const { count } = await engine.delete(access, { collection: 'customers', ids: [2] });
+    const { code, message } = await refusalOf(engine.delete(access, { collection: 'customers', ids: [1] }));
+    const left = [];
+    for (const collection of ['customers', 'orders', 'items']) left.push(await engine.count(access, { collection }));
+    expect([count, code, message, left]).toEqual([
+      1,
+      'INVALID_ARGUMENT',
+      'ids: the database would delete or change more than 4 other records with these. Delete the others first, in several calls.',
+      [2, 2, 3],
+    ]);
   });
 });
