@@ -1,8 +1,12 @@
 // Section 5 of the public API: the access that each token has at the moment of the call.
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { type NoteClient, notesPath, openNoteClient } from '../api/note-client.ts';
+import { openShop } from '../app/shop.ts';
 import { createBrowser } from '../oauth/flow.ts';
 import { goThrough, openUpstream } from '../oauth/upstream.ts';
 
@@ -327,4 +331,32 @@ test('read-only, read-write | the list of tokens has the level of those for assi
   const { data } = (await client.ask('GET', tokens)).body as { data: { name: string; level: string }[] };
   const listed = data.filter(({ name }) => name.startsWith('level '));
   expect(Object.fromEntries(listed.map(({ name, level }) => [name.slice('level '.length), level]))).toEqual(levels);
+});
+
+test('SSO | a token of a time without it is refused once it is on', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-sso-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const env = { SERVICE_STORAGE_URL: `sqlite:${join(folder, 'portico.sqlite')}`, SERVICE_SECRET: 'x'.repeat(40) };
+  const before = await openShop({ env });
+  onTestFinished(() => before.stop());
+  const browser = createBrowser();
+  const at = (page: string) => before.consoleUrl + page;
+  await browser.press(await browser.open(at('/tokens')), 'sign-in', { ...before.account });
+  const form = await browser.open(at('/tokens/new?for=api'));
+  const typed = { name: 'Old', scope: 'notes:read', expires: 'never', password: before.account.password };
+  const [secret = 'none'] = /svc_[\w-]{43}/.exec((await browser.press(form, 'make', typed)).html) ?? [];
+  const upstream = await openUpstream();
+  onTestFinished(() => upstream.stop());
+  const after = await openShop({ env: { ...env, ...upstream.env }, account: before.account });
+  onTestFinished(() => after.stop());
+  const seen = [];
+  for (const { address } of [before, after]) {
+    const answer = await fetch(`${address}/v1/token`, { headers: { authorization: `Bearer ${secret}` } });
+    const { message } = (await answer.json()) as { readonly message?: string };
+    seen.push([answer.status, message?.replace(/,.*/, '')]);
+  }
+  expect(seen).toEqual([
+    [200, undefined],
+    [401, 'Single sign-on is required'],
+  ]);
 });
