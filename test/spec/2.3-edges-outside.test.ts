@@ -1,6 +1,6 @@
 // Edge cases of actions (behaviour 2.3): the selected records, the values read from them, and the contents of a result.
-import { expect, test } from 'vitest';
-import { serveOutside } from './outside.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { openOutside, serveOutside } from './outside.ts';
 
 const tables = [
   'CREATE TABLE shelves (id INTEGER PRIMARY KEY, name VARCHAR(20))',
@@ -169,3 +169,27 @@ test('file, generateFile, setHeader: names without folders, valid types, strings
     ...[500, 500, 500],
   ]);
 }); // biome-ignore format: a table
+
+test('Single, Bulk; getRecordIds, getCompositeRecordIds, getRecords, getRecordId, getCompositeRecordId, getRecord, getField: without a selection the code of a form gets an error, and no record', async () => {
+  const methods = ['getRecordIds', 'getCompositeRecordIds', 'getRecords', 'getRecordId', 'getCompositeRecordId', 'getRecord', 'getField'];
+  const own = await openOutside(['CREATE TABLE things (id INTEGER PRIMARY KEY)', 'INSERT INTO things VALUES (77001), (77002)'], (agent) =>
+    agent.customizeCollection('things', (things) => {
+      for (const [at, method] of methods.entries())
+        things.addAction(`F${at}`, {
+          scope: method.includes('Ids') || method === 'getRecords' ? 'Bulk' : 'Single',
+          form: [{ label: 'Found', type: 'String', value: async (context: Record<string, (fields: unknown) => unknown>) => JSON.stringify(await context[method]!(method === 'getField' ? 'id' : ['id'])) } as never],
+          execute: () => undefined,
+        });
+    }),
+  );
+  onTestFinished(() => own.stop());
+  for (const [at, method] of methods.entries()) {
+    const load = async (attributes: object) => own.act(`/_actions/things/${at}/f${at}/hooks/load`, { collection_name: 'things', ...attributes });
+    const [one, none] = [await load({ ids: ['77001'] }), await load({})];
+    const tool = await own.tool('getActionForm', { collectionName: 'things', actionName: `F${at}` });
+    expect([one.status, String(one.body.fields[0].value).includes('77001'), none.status, tool.error.split(':')[0]], method).toEqual([200, true, 500, 'ACTION_FAILED']);
+    expect(JSON.stringify([none.body, tool])).not.toMatch(/7700/);
+  }
+  const message = 'No record is selected: the form was requested without recordIds.';
+  expect(own.causes.filter((cause) => cause.includes(message)).length).toBe(2 * methods.length);
+}); // biome-ignore format: short
