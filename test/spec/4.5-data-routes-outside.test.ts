@@ -1,5 +1,5 @@
 // The data routes of collections, as front ends use them: lists, records, counts, relations, files, statistics, writes.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Outside, openOutside } from './outside.ts';
 
 const tables = [
@@ -205,3 +205,27 @@ test('collections: deletes by ids, or all but some, at most 500, atomically; PAT
     expect.stringMatching(/A\.CSV(?!\.csv)/),
   ]);
 }); // biome-ignore format: short
+
+test('collections: related records are computed in the timezone of the request, else in that of the user', async () => {
+  const zoned = await openOutside(tables, (agent) => {
+    for (const name of ['owners', 'shops'])
+      agent.customizeCollection(name, (each) =>
+        each.addField('zone', {
+          columnType: 'String',
+          dependencies: ['id'],
+          getValues: (records, { timezone }) => records.map(() => timezone),
+        }),
+      );
+  });
+  onTestFinished(() => zoned.stop());
+  const one = async (query = '') =>
+    (await zoned.get(`/shops/1/relationships/owner?fields[owners]=zone${query}`)).body.data.attributes.zone;
+  const many = async (query = '') =>
+    (await zoned.list(`/owners/1/relationships/shops?fields[shops]=zone${query}`)).map(({ zone }) => zone);
+  expect([await one(), await one('&timezone=Asia/Tokyo'), await many(), await many('&timezone=Asia/Tokyo')]).toEqual([
+    'Europe/Paris',
+    'Asia/Tokyo',
+    ['Europe/Paris', 'Europe/Paris'],
+    ['Asia/Tokyo', 'Asia/Tokyo'],
+  ]);
+});
