@@ -156,6 +156,14 @@ describe('api 2.2 Note', () => {
     expect((await listed(id)).team).toStrictEqual({ object: 'team', name: 'South' });
   });
 
+  test('collection | Collection | the name in its own case', async () => {
+    const { knex } = client.tables();
+    const { id } = await made({ collectionName: 'orders' });
+    await knex('notes').where({ id }).update({ collection: 'Order_Items' });
+    const { body } = await client.ask('GET', `{notes}/${id}`);
+    expect(body.collection).toStrictEqual({ object: 'collection', name: 'Order_Items' });
+  });
+
   test('collection | Collection | may be missing on notes created on collections that were deleted: never null', async () => {
     const note = await made({ collectionName: 'orders' });
     const { knex } = client.tables();

@@ -128,6 +128,12 @@ describe('api 4.1 List notes', () => {
     },
   ); // biome-ignore format: short
 
+  test('teamName, collectionName, recordId | 1 to 400 characters', async () => {
+    for (const name of ['teamName', 'collectionName', 'recordId'])
+      expect([await found(`${name}=${'x'.repeat(400)}`), await status(`${notesPath}?${name}=${'x'.repeat(401)}`)], name)
+        .toEqual([[], 400]); // biome-ignore format: short
+  });
+
   const meanings = { eq: [1], lt: [0], lte: [1, 0], gt: [2], gte: [2, 1] } as const;
   const about = { createdAt: 'creation date', updatedAt: 'last update', archivedAt: 'archive date' } as const;
   const rows = (['createdAt', 'updatedAt', 'archivedAt'] as const).flatMap((field) =>
