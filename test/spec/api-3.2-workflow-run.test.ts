@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import type { HeadlessAgent } from '../../src/agent/agent.ts';
 import { openWebhookClient, runsPath, type WebhookClient, waiting } from '../api/webhook-client.ts';
 
 let client: WebhookClient;
@@ -116,4 +117,34 @@ test('fresh run: after a failed and a succeeded run, any number of times', async
       await vi.waitFor(async () => expect(await stateOf(json?.runId)).toBe(end), { timeout: 20_000 });
     }
   expect(ids.size).toBe(4);
+});
+
+test('fresh run: after a run that is cancelled while a step of it is executed', async () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const customize = (agent: HeadlessAgent) => {
+    const execute = () => released;
+    agent.customizeCollection('orders', (orders) =>
+      orders.addAction('slow', { scope: 'Single', execute: execute as never }),
+    );
+  };
+  const slow = await openWebhookClient({ app: { customize } });
+  onTestFinished(() => slow.stop());
+  const { path } = await slow.hook({
+    collection: 'orders',
+    steps: [
+      { id: 'slow', type: 'trigger-action', action: 'slow', mode: 'automatic', next: 'look' },
+      { id: 'look', type: 'guidance', text: 'Look at it.' },
+    ],
+  });
+  const state = async (id: unknown) => (await slow.ask(`${runsPath}/${id}`, { secret: slow.secret })).json?.state;
+  const { json } = await slow.call(path);
+  await vi.waitFor(async () => expect(await state(json?.runId)).toBe('running'), { timeout: 20_000 });
+  await slow.ask(`${runsPath}/${json?.runId}/cancel`, { secret: slow.secret, method: 'POST' });
+  const during = (await slow.call(path)).status;
+  release();
+  await vi.waitFor(async () => expect(await state(json?.runId)).toBe('cancelled'), { timeout: 20_000 });
+  expect([during, (await slow.call(path)).status]).toEqual([409, 202]);
 });
