@@ -133,3 +133,25 @@ test('runs on collections that the user may not see do not shorten a page', asyn
   const { json } = await client.ask(`${runsPath}?limit=2`, { secret });
   expect([idsOf(json), json?.hasMore]).toEqual([[made[2], made[1]], true]);
 });
+
+test('a page has 10 runs by default and 100 at most, and its cursor leads to the rest', async () => {
+  const { id } = await client.hook();
+  const workflow = (await client.store.workflows.find(id))!;
+  for (let n = 0; n < 101; n++)
+    await client.store.runs.create({ workflow, recordId: `${n}`, userId: 1, origin: 'webhook', originName: 'token a' });
+  const ask = async (query: string) => {
+    const { json } = await client.ask(`${runsPath}?workflowId=${id}${query}`, as('ada'));
+    return [
+      idsOf(json).length,
+      json?.hasMore,
+      (json?.parameters as { limit: number } | undefined)?.limit,
+      json?.nextCursor,
+    ] as const;
+  };
+  const [standard, most] = [await ask(''), await ask('&limit=100')];
+  expect([standard.slice(0, 3), most.slice(0, 3), (await ask(`&limit=100&cursor=${most[3]}`)).slice(0, 3)]).toEqual([
+    [10, true, 10],
+    [100, true, 100],
+    [1, false, 100],
+  ]);
+});
