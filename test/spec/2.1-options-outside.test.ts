@@ -5,10 +5,10 @@ import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type AgentOptions, createMemoryDataSource } from '../../src/index.ts';
+import { type AgentOptions, createAgent, createMemoryDataSource } from '../../src/index.ts';
 import { createTestableAgent } from '../../src/testing/index.ts';
 import { accessOf, shopTables } from '../agent/shop.ts';
-import { makeFolder, messageOf, shopAgent } from '../app/agent.ts';
+import { makeFolder, messageOf, secrets, shopAgent } from '../app/agent.ts';
 
 async function statusesOf(agent: Partial<AgentOptions>, paths: readonly string[]): Promise<number[]> {
   const place = await createTestableAgent(
@@ -168,3 +168,39 @@ test('schemaPath | string | no | the default is .service-schema.json in the work
   const { stdout } = await promisify(execFile)(resolve('node_modules/.bin/tsx'), ['--input-type=module', '-e', code], { cwd: folder });
   expect(JSON.parse(stdout).filter((name: string) => name !== 'data')).toEqual(['.service-schema.json']);
 }, 60_000); // biome-ignore format: short
+
+test('schemaPath | the default is a hidden file in the folder where the agent is created', async () => {
+  const folder = makeFolder();
+  const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
+  const settings = { dataDir: join(folder, 'data') };
+  const agent = createAgent({ ...secrets, settings, logger: () => undefined });
+  cwd.mockRestore();
+  onTestFinished(() => agent.stop());
+  await agent.addDataSource(createMemoryDataSource('shop', shopTables)).generateSchemaOnly();
+  expect(fs.readdirSync(folder).filter((name) => name !== 'data')).toEqual(['.service-schema.json']);
+});
+
+test('prefix | not a path of the MCP server, wherever that is', async () => {
+  const start = (prefix: string, basePath?: string) => {
+    const { agent } = shopAgent({ prefix });
+    agent.mountAiMcpServer(basePath === undefined ? {} : { basePath }).mountOnStandaloneServer(0);
+    return messageOf(() => agent.start());
+  };
+  const refused = (taken: string, prefix: string) =>
+    `SERVICE_PREFIX: expected a path outside of ${taken}, got '${prefix}'.`;
+  expect([
+    await start('/mcp'),
+    await start('/mcp/data'),
+    await start('/oauth'),
+    await start('/ai/mcp', '/ai'),
+    await start('/mcpx'),
+    await start('/mcp', '/ai'),
+  ]).toEqual([
+    refused('/mcp', '/mcp'),
+    refused('/mcp', '/mcp/data'),
+    refused('/oauth', '/oauth'),
+    refused('/ai/mcp', '/ai/mcp'),
+    'it worked',
+    'it worked',
+  ]);
+});

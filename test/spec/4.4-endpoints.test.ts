@@ -290,6 +290,27 @@ describe('4.4 rules', () => {
     ]);
   });
 
+  test('prefix: a basePath may lack slashes at its ends or have several, and has letters, digits, - and _', async () => {
+    const begin = async (basePath: string) => {
+      const { agent } = shopAgent();
+      const started = () => agent.mountAiMcpServer({ basePath }).mountOnStandaloneServer(0).start();
+      let path = '';
+      const message = await messageOf(async () => {
+        path = new URL((await started()).server!.mcpUrl).pathname;
+      });
+      return path || message.replace(/ \(.*/, '');
+    };
+    const refused = (basePath: string) =>
+      `basePath: expected segments of letters, digits, '-' and '_', got '${basePath}'.`;
+    const seen = [];
+    for (const basePath of ['/ai', 'ai', 'ai/', '//a//b-1_/', '/mcp', '/a b', '/a.b', '/é', '/a?b'])
+      seen.push(await begin(basePath));
+    expect(seen).toEqual([
+      ...['/ai/mcp', '/ai/mcp', '/ai/mcp', '/a/b-1_/mcp', '/mcp/mcp'],
+      ...['/a b', '/a.b', '/é', '/a?b'].map(refused),
+    ]);
+  });
+
   test('enabledTools: the list is exact, and other tools cannot be called', async () => {
     const mounted = await at('at the root')({ mcp: { enabledTools: ['list', 'describeCollection'] } });
     const token = await tokenOf(mounted);
