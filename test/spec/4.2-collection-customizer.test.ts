@@ -1,7 +1,10 @@
 // Every operation of the customizer returns the customizer, and the agent starts.
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { HeadlessAgent } from '../../src/agent/agent.ts';
-import type { CollectionCustomizer } from '../../src/agent/customize/customizer.ts';
+import type { CollectionCustomizer, CollectionPlugin } from '../../src/agent/customize/customizer.ts';
+import { createMemoryDataSource } from '../../src/index.ts';
+import { emptyAgent, messageOf, shopAgent } from '../app/agent.ts';
 import { openShop } from './opened.ts';
 
 const label = {
@@ -49,4 +52,64 @@ test('chaining: every operation returns the customizer', async () => {
     });
   await openShop(everything);
   expect([given.length, given.filter((each) => each !== customizer)]).toEqual([28, []]);
+});
+
+test('chaining: addExternalRelation and replaceFieldBinaryMode return the customizer too', async () => {
+  const { agent } = emptyAgent();
+  const files = {
+    name: 'files',
+    columns: [
+      { name: 'id', type: 'Number' as const },
+      { name: 'bytes', type: 'Binary' as const, nullable: true },
+    ],
+    primaryKey: ['id'],
+    rows: [],
+  };
+  const given: boolean[] = [];
+  agent
+    .addDataSource(createMemoryDataSource('memory', [files]))
+    .customizeCollection('files', (each) =>
+      given.push(
+        each.addExternalRelation('far', { schema: { n: 'Number' }, listRecords: () => [] }) === each,
+        each.replaceFieldBinaryMode('bytes', 'hex') === each,
+      ),
+    );
+  expect([await messageOf(() => agent.start()), given]).toEqual(['it worked', [true, true]]);
+});
+
+test('use: the calls of an async plugin take the place of its use', async () => {
+  const namesAfter = async (say: (orders: CollectionCustomizer, plugin: CollectionPlugin<undefined>) => unknown) => {
+    const { agent, schemaPath } = shopAgent();
+    agent.customizeCollection('orders', (orders) => {
+      say(orders, async (inner) => {
+        await new Promise(setImmediate);
+        inner.renameField('sum', 'amount');
+      });
+    });
+    const message = await messageOf(() => agent.start());
+    if (message !== 'it worked') return message;
+    const { collections } = JSON.parse(readFileSync(schemaPath, 'utf8'));
+    const { fields } = collections.find(({ name }: { name: string }) => name === 'orders');
+    return fields.map(({ field }: { field: string }) => field).includes('amount');
+  };
+  expect([
+    await namesAfter((orders, plugin) => orders.renameField('total', 'sum').use(plugin)),
+    await namesAfter((orders, plugin) => orders.use(plugin).renameField('total', 'sum')),
+  ]).toEqual([true, expect.stringContaining("no field 'sum'")]);
+});
+
+test('use: an error of a plugin ends the start with the lines of its use and of its call', async () => {
+  const startWith = (plugin: CollectionPlugin<undefined>) => {
+    const { agent } = shopAgent();
+    agent.customizeCollection('orders', (orders) => void orders.use(plugin));
+    return messageOf(() => agent.start());
+  };
+  const line = '4\\.2-collection-customizer\\.test\\.ts:\\d+';
+  expect([
+    await startWith((inner) => void inner.removeField('totl')),
+    await startWith(async () => Promise.reject(new Error('no'))),
+  ]).toEqual([
+    expect.stringMatching(new RegExp(`no field 'totl'\\. Near: total\\. \\(.*${line}, by a plugin at .*${line}\\)`)),
+    expect.stringMatching(new RegExp(`A plugin failed: no \\(.*${line}\\)`)),
+  ]);
 });
