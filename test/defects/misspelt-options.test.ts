@@ -98,6 +98,10 @@ const rows: Readonly<Record<string, Row>> = {
     given: { aggregator: 'And', conditions: [{ field: 'total', operator: 'Present' }] },
     call: (orders, given) => orders.addSegment('More', given),
   },
+  'a condition in a branch of addSegment': {
+    given: { field: 'total', operator: 'GreaterThan', value: 3 },
+    call: (orders, given) => orders.addSegment('More', { aggregator: 'Or', conditions: [given] }),
+  },
   flattenColumn: {
     given: { columnName: 'total', include: [], exclude: [], level: 1, readonly: true, columnType: {} },
     call: (orders, given) => orders.use(flattenColumn, given),
