@@ -203,6 +203,18 @@ test('leaf, And, Or: operators and aggregators in any case and with underscores;
     expect(String(await ask(wrong)).slice(0, 4), JSON.stringify(wrong)).toBe('400 ');
 }); // biome-ignore format: short
 
+test('And, Or: code may write them in any case', async () => {
+  const conditions = [big, { field: 'id', operator: 'LessThan', value: 6 }];
+  const found: Record<string, unknown> = {};
+  for (const aggregator of ['And', 'and', 'AND', 'Or', 'or', 'oR']) {
+    code.run = async ({ collection }) =>
+      (await collection('things').list({ conditionTree: { aggregator, conditions } as PlainFilter }, ['id'])).map(({ id }) => id);
+    found[aggregator] = (await place.get('/_charts/code')).body;
+  }
+  const [both, either] = [[2, 5], [1, 2, 3, 4, 5, 6]];
+  expect(found).toEqual({ And: both, and: both, AND: both, Or: either, or: either, oR: either });
+}); // biome-ignore format: short
+
 test.each(['And', 'Or'] as const)('%s: at most 500 conditions and 32 levels, for callers and for code', async (aggregator) => {
   const wide = (count: number) => ({ aggregator, conditions: Array.from({ length: count }, () => big) });
   const deep = (levels: number) => Array.from({ length: levels - 1 }).reduce<{ aggregator: typeof aggregator; conditions: PlainFilter[] }>((inner) => ({ aggregator, conditions: [inner, big] }), { aggregator, conditions: [big, big] });
