@@ -63,6 +63,8 @@ test.each<[profile: object, expected: object]>([
 ])('caller: id, email, firstName, lastName, team, role, tags, timezone: of a user with the profile %j', async (profile, expected) => {
   const dataDir = join(makeFolder(), 'data');
   const account = { email: 'bo@example.com', password: 'correct horse battery' };
+  // The ids of users are not those of other things.
+  for (const email of ['a@example.com', 'b@example.com', 'c@example.com']) await addUserIn(dataDir, { email });
   const { id } = await addUserIn(dataDir, { ...account, ...profile, level: 'admin' });
   const callers: Caller[] = [];
   const { agent } = emptyAgent({ settings: { dataDir, agentOrigins: [frontOrigin] } });
