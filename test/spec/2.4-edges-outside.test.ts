@@ -1,5 +1,5 @@
 // Edge cases of forms (behaviour 2.4): contents of a layout, and values at the limits of each widget.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createMemoryDataSource } from '../../src/index.ts';
 import { shopTables } from '../agent/shop.ts';
 import { emptyAgent, messageOf } from '../app/agent.ts';
@@ -106,3 +106,20 @@ describe('value, defaultValue', () => {
     expect(Object.entries(json.fields as Record<string, { value?: unknown }>).map(([name, { value = null }]) => [name, value])).toEqual(expected);
   });
 }); // biome-ignore format: short
+
+test('type | Date: a Date of code as a default and as a value is its instant, over HTTP and MCP', async () => {
+  const at = new Date('2024-02-29T10:00:00.5Z');
+  const own = await openForms(['CREATE TABLE cities (id INTEGER PRIMARY KEY)'], {
+    dates: [
+      { label: 'Given', type: 'Date', defaultValue: at },
+      { label: 'Made', type: 'Date', defaultValue: async () => at },
+      { label: 'Fixed', type: 'Date', value: () => at },
+    ],
+  });
+  onTestFinished(() => own.stop());
+  const text = '2024-02-29T10:00:00.500Z';
+  const [http, mcp] = [await own.load('dates'), (await own.form('dates')).fields];
+  for (const name of ['Given', 'Made', 'Fixed'])
+    expect([http[name]!.value, mcp[name].value], name).toEqual([text, text]);
+  expect(await own.submit('dates', {})).toEqual({ Given: text, Made: text, Fixed: text });
+});
