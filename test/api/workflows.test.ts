@@ -155,3 +155,21 @@ test('a page has 10 runs by default and 100 at most, and its cursor leads to the
     [1, false, 100],
   ]);
 });
+
+test('runs need the scope workflows:trigger or all: their list, a single one, and cancelling it', async () => {
+  const { path } = await client.hook();
+  const { json } = await client.call(path);
+  const statuses = async (scopes: readonly string[]) => {
+    const { secret } = await client.make(scopes);
+    return [
+      (await client.ask(runsPath, { secret })).status,
+      (await client.ask(`${runsPath}/${json?.runId}`, { secret })).status,
+      (await client.ask(`${runsPath}/${json?.runId}/cancel`, { secret, method: 'POST' })).status,
+    ];
+  };
+  expect([
+    await statuses(['notes:read', 'notes:write', 'activity_logs:read', 'admin_logs:read']),
+    await statuses(['workflows:trigger']),
+    await statuses(['all']),
+  ]).toEqual([Array(3).fill(403), Array(3).fill(200), Array(3).fill(200)]);
+});
