@@ -252,4 +252,26 @@ describe.each(servers)('$dialect', (maker) => {
       [2, 2, 3],
     ]);
   });
+
+  test('a cascade into a table that the data source leaves out is refused, and nothing is written', async () => {
+    const database = await maker.create();
+    onTestFinished(() => database.drop());
+    await runSql(database, tables);
+    const agent = createHeadlessAgent().addDataSource(
+      () => createSqlSource(database.url, { clock: systemClock, observe: () => undefined }),
+      { exclude: ['visits'] },
+    );
+    const limits = { pageSizeLimit: 100, queryTimeoutMs: 10_000 };
+    const engine = await agent.createEngine({ observe: () => undefined, clock: systemClock, limits });
+    onTestFinished(() => engine.close());
+    const remove = (id: number) => engine.delete(accessOf(), { collection: 'customers', ids: [id] });
+    const { code, message } = await refusalOf(remove(2));
+    const left = await engine.count(accessOf(), { collection: 'customers' });
+    expect([code, message, left, (await remove(3)).count]).toEqual([
+      'FORBIDDEN',
+      "You may not delete from 'customers': the database would also delete or change other records, and you may not do that.",
+      3,
+      1,
+    ]);
+  });
 });
