@@ -333,6 +333,19 @@ describe('protocol', () => {
     expect([answer.status, (answer.body as { error: { code: number } }).error.code]).toEqual([status, code]);
   });
 
+  test.each([
+    ['a name of another type', { name: 5, version: '1' }],
+    ['no version', { name: 'test' }],
+    ['a text', 'test'],
+  ])('client information with %s is refused by the SDK', async (_what, info) => {
+    const call = modern('tools/call', {
+      ...{ name: 'list', arguments: { collectionName: 'notes' } },
+      _meta: { 'io.modelcontextprotocol/clientInfo': info },
+    });
+    const { status, body } = await post(server, call.body, call.headers);
+    expect([status, (body as { error?: { code: number } }).error?.code]).toEqual([400, -32602]);
+  });
+
   test('an unknown protocol version is refused, also for a request of the earlier form', async () => {
     const call = { name: 'list', arguments: { collectionName: 'notes' } };
     const statuses = [];
