@@ -25,6 +25,7 @@ import { edgesDrawnB } from './mutations/edges-drawn-b.ts';
 import { edgesDrawnC } from './mutations/edges-drawn-c.ts';
 import { edgesDrawnD } from './mutations/edges-drawn-d.ts';
 import { edgesDrawnE } from './mutations/edges-drawn-e.ts';
+import { edgesDrawnF } from './mutations/edges-drawn-f.ts';
 import { edgesE } from './mutations/edges-e.ts';
 import { edgesOfEngine } from './mutations/edges-engine.ts';
 import { edgesOfAgentRows } from './mutations/edges-rows-agent.ts';
@@ -66,6 +67,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   edgesDrawnC,
   edgesDrawnD,
   edgesDrawnE,
+  edgesDrawnF,
   edgesOfActions,
   edgesOfAgent,
   edgesOfApi,
