@@ -39,7 +39,7 @@ export const edgesDrawnF: Points = {
     '2.4 · search · disabled': ["field.props.search !== 'static' && field.props.search !== 'dynamic'", 'field.props.search === undefined'],
   },
   'src/agent/actions/records.ts': {
-    '2.3 · context · getRecordIds': [['(key.length === 1 ? key[0]! : packId(key))', '(key.length === 1 ? String(key[0]!) : packId(key))'], ['(key.length === 1 ? key[0]! : packId(key))', "(key.length === 1 ? key[0]! : key.join('|'))"]],
+    '2.3 · context · getRecordIds': [['(key.length === 1 ? key[0]! : packId(key))', '(key.length === 1 ? String(key[0]!) : packId(key))'], ['(key.length === 1 ? key[0]! : packId(key))', "(key.length === 1 ? key[0]! : key.join('|'))"], ['if (selected !== null) return batch(fields);', 'if (selected !== undefined) return batch(fields);']],
     '2.3 · context · getCompositeRecordIds': [[`return records.map((record) => keyOfRecord(columns, record));
   };`, `return records.map((record) => [...keyOfRecord(columns, record)].reverse());
   };`], [`return records.map((record) => keyOfRecord(columns, record));
@@ -67,9 +67,9 @@ export const edgesDrawnF: Points = {
     '4.2 · Relations · addOneToManyRelation': ["checkDefinition('oneToMany', `addOneToManyRelation('${name}')`, options, at);", ''],
     '4.2 · Relations · addOneToOneRelation': ["checkDefinition('oneToMany', `addOneToOneRelation('${name}')`, options, at);", ''],
     '4.2 · Other · use': ["requireFunction(plugin, 'The plugin', at);", ''],
-    '4.2 · Other · chaining': [`inner) => plugin(new CollectionCustomizer(this.name, inner), options));
+    '4.2 · Other · chaining': [[`inner) => plugin(new CollectionCustomizer(this.name, inner), options));
     return this;`, `inner) => plugin(new CollectionCustomizer(this.name, inner), options));
-    return undefined as never;`],
+    return undefined as never;`], ["return this.#add(at, { kind: 'external', name, definition });", "return this.#add(at, { kind: 'external', name, definition }) && (undefined as never);"], ["return this.#add(at, { kind: 'binaryMode', name, mode });", "return this.#add(at, { kind: 'binaryMode', name, mode }) && (undefined as never);"]],
     '4.2 · Relations · addManyToOneRelation': ["checkDefinition('manyToOne', `addManyToOneRelation('${name}')`, options, at);", ''],
   },
   'src/agent/customize/option-checks.ts': {
@@ -77,6 +77,11 @@ export const edgesDrawnF: Points = {
   },
   'src/agent/customize/option-rows.ts': {
     'decisions · HTTP API · unknown properties of definitions end the start': [['  } else checkOptions(call, given, leaf, at);', '  }'], ['    for (const each of conditions) checkPlainFilter(call, each, at);', '']],
+  },
+  'src/agent/customize/recording.ts': {
+    '4.2 · Other · use': [['for (const wait of this.#waits) await wait;', ''], ['return `${used}, by a plugin at ${at}`;', 'return at;'], [`    this.#entries.push(inner);
+`, `    this.#entries.unshift(inner);
+`]],
   },
   'src/agent/execute/computed-values.ts': {
     '2.5 · columnType · Uuid': ["Uuid: (value) => (typeof value === 'string' ? value.toLowerCase() : undefined),", 'Uuid: (value) => String(value).toLowerCase(),'],
@@ -246,6 +251,14 @@ export const edgesDrawnF: Points = {
   if (path !== '' && !/^`, `const path = \`\${value}\`.replace(/\\/$/, '');
   if (path !== '' && !/^`],
     '7 · basePath': ["problem: 'basePath needs the agent at the root of its domain, but SERVICE_PUBLIC_URL has a path.',", "problem: 'basePath is not allowed.',"],
+    '2.1 · prefix': [`  if (taken !== undefined) problem(\`expected a path outside of \${taken}\`);
+  return path;
+}
+
+/** The platform endpoint`, `  return path;
+}
+
+/** The platform endpoint`],
   },
   'src/core/sqlite.ts': {
     'decisions · start · one environment with SQLite without a compiler': [["if (choice !== 'auto') throw new AppError('CONFIGURATION', { problem: problems[choice] }, cause);", ''], ["if (kind === 'wasm') observe({ type: 'warning', message: wasmWarning });", '']],
