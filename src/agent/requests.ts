@@ -53,7 +53,11 @@ export interface CountRequest {
   readonly collection: string;
   /** The condition that records must match. Default: no condition. */
   readonly filter?: PlainFilter | null;
-  /** Those of a list, if the filter names its columns. */
+  /**
+   * Of a list: fields, `relation:field` through to-one relations, and at most 20 columns, also for `filter` and `sort`:
+   * expressions and figures of related records. Default: every visible field, without those hidden by default. A count
+   * needs the columns that its filter names, and no fields.
+   */
   readonly fields?: readonly (string | PlainColumn)[];
   /** The words that records must contain. Default: no search. */
   readonly search?: string;
@@ -67,11 +71,6 @@ export interface CountRequest {
 
 /** A request for a page of records. */
 export interface ListRequest extends CountRequest {
-  /**
-   * Fields, `relation:field` through to-one relations, and at most 20 columns, also for `filter` and `sort`: expressions
-   * and figures of related records. Default: every visible field, without those hidden by default.
-   */
-  readonly fields?: readonly (string | PlainColumn)[];
   /**
    * The different combinations of the values of `fields` (at most 8), in place of records. Nulls are equal. `sort` takes
    * these fields; all of them follow, ascending. Default false.
@@ -141,6 +140,7 @@ export interface ParentRecord {
 
 /** A request for a page of related records. */
 export type ListRelatedRequest = Omit<ListRequest, 'collection'> & ParentRecord;
+
 /** A request to count related records. */
 export type CountRelatedRequest = Omit<CountRequest, 'collection'> & ParentRecord;
 

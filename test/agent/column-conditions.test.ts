@@ -314,6 +314,33 @@ test('what cannot be decided is refused with what to send', async () => {
   }
 });
 
+test('a malformed, deep or long filter is refused as in a list without columns', async () => {
+  const deep = (depth: number): unknown => {
+    let filter: unknown = many;
+    for (let at = 0; at < depth; at++) filter = { aggregator: 'Not', conditions: [filter] };
+    return filter;
+  };
+  const [subject] = subjects as [Subject];
+  const refuse = (filter: unknown, fields: ListRequest['fields']) =>
+    refusal(subject, { fields: fields!, filter: filter as PlainFilter });
+  for (const filter of [
+    { aggregator: 'And' },
+    { aggregator: 'Or', conditions: 'x' },
+    { aggregator: 'And', conditions: [null, many] },
+    { aggregator: 'Not', conditions: [5] },
+    'orders_count > 3',
+    deep(40),
+    deep(5000),
+  ]) {
+    const expected = await refuse(filter, ['id']);
+    expect(expected).toMatch(/^filter: expected/);
+    expect(await refuse(filter, ['id', counts])).toBe(expected);
+    await expect(count(subject, { fields: [counts], filter: filter as PlainFilter })).rejects.toThrow(expected);
+  }
+  const long = { aggregator: 'Or', conditions: Array.from({ length: 501 }, () => many) };
+  expect(await refuse(long, ['id', counts])).toBe('filter: at most 500 conditions; use In for many values.');
+});
+
 test('a list without a key, and one whose aggregates code checks, take no conditions on figures', async () => {
   const agent = createHeadlessAgent();
   agent.addDataSource(() =>

@@ -263,6 +263,14 @@ test.each([
   expect(sorted(await rowsOf(callsIn(refusal)[0]!))).toEqual(sorted(rows));
 }); // biome-ignore format: cases
 
+test('figures of related records with one name for two of them are refused without a call', async () => {
+  const group = (kind: string) => ({ name: 'first', [kind]: 'orders:placed_at', bucket: 'Month' });
+  const given = { measures: { n: { count: true } }, groups: [group('min'), group('max')] };
+  expect(await call('aggregate', { collectionName: 'customers', ...given })).toMatch(
+    /^INVALID_ARGUMENT: groups: send a/,
+  );
+});
+
 const isPaid = { field: 'status', operator: 'Equal', value: 'paid' };
 
 test('a comparison of one period that is no group: measures of two periods', async () => {

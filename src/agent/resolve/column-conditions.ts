@@ -8,11 +8,14 @@ import {
   isBranch,
   isComparison,
   isQuantified,
+  MAX_CONDITIONS,
   mapLeaves,
   type Operator,
   type PlainComparison,
   type PlainFilter,
   type PlainLeaf,
+  type PlainQuantified,
+  readQuantified,
 } from '../../core/filter.ts';
 import { always, and, join, not } from '../lower/simplify.ts';
 import type { Moment } from '../model/types.ts';
@@ -21,7 +24,7 @@ import { fieldPaths, mapPaths } from '../sources/aggregate/expression.ts';
 import type { FigureColumn, ResolvedColumn } from './columns.ts';
 import { checkOperator, compareSides, resolveSides } from './comparison.ts';
 import { typeOf } from './expression.ts';
-import { findOperator } from './filter.ts';
+import { DEPTH_LIMIT, failTooMany, findOperator } from './filter.ts';
 import { testFigure } from './having.ts';
 import { resolveName } from './names.ts';
 import type { BaseMeasure } from './resolved-measures.ts';
@@ -47,7 +50,9 @@ export function splitConditions(
   moment: Moment,
 ): ColumnConditions {
   const found = new FigureMeasures(view, columns, moment);
-  if (!filter || plain.length === 0) return { ...(filter && { filter }), having: always, figures: found };
+  // The resolution of the filter refuses a malformed one.
+  if (!filter || plain.length === 0 || !isWellFormed(filter))
+    return { ...(filter && { filter }), having: always, figures: found };
   const figures = new Set(columns.flatMap((each) => (each.kind === 'figure' ? [each.name] : [])));
   const expressions = new Map(plain.flatMap((each) => ('expression' in each ? [[each.name, each.expression]] : [])));
   const texts = new Set(
@@ -65,6 +70,18 @@ export function splitConditions(
     having,
     figures: found,
   };
+}
+
+/** Whether it consists of objects and lists of conditions that are not too deep. Throws INVALID_ARGUMENT for too many. */
+function isWellFormed(filter: unknown, depth = 0, counts = { conditions: 0 }): boolean {
+  if (typeof filter !== 'object' || filter === null || depth > DEPTH_LIMIT) return false;
+  const { aggregator, conditions } = filter as { aggregator?: unknown; conditions?: unknown };
+  if (aggregator === undefined) {
+    const inner = isQuantified(filter as PlainFilter) ? readQuantified(filter as PlainQuantified).where : undefined;
+    if (++counts.conditions > MAX_CONDITIONS) failTooMany();
+    return inner === undefined || isWellFormed(inner, depth + 1, counts);
+  }
+  return Array.isArray(conditions) && conditions.every((each) => isWellFormed(each, depth + 1, counts));
 }
 
 /** The parts of an And. */

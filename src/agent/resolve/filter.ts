@@ -35,7 +35,7 @@ import { pathTo } from './paths.ts';
 import { checkValue } from './values.ts';
 import type { CollectionView } from './visibility.ts';
 
-const DEPTH_LIMIT = 32;
+export const DEPTH_LIMIT = 32;
 /**
  * Maximum size of all regular expressions in a filter, as measured by agent/sources/pattern.ts. Parsing them is
  * synchronous.
@@ -67,7 +67,7 @@ interface ResolutionContext {
 }
 
 const failMalformed = (problem: string): never => fail('INVALID_ARGUMENT', { argument: 'filter', problem });
-const failTooMany = (): never => failMalformed(`at most ${MAX_CONDITIONS} conditions; use In for many values.`);
+export const failTooMany = (): never => failMalformed(`at most ${MAX_CONDITIONS} conditions; use In for many values.`);
 
 function resolveTree(view: CollectionView, plain: PlainFilter, context: ResolutionContext): Filter {
   const { depth } = context;

@@ -13,6 +13,7 @@ import {
   requireAtMost,
 } from './arguments.ts';
 import { toExpression } from './expressions.ts';
+import { toLeast } from './filter-refusals.ts';
 import { readFilter } from './filters.ts';
 import { toOperationForm } from './measure-forms.ts';
 import { expressionWords, measureWords } from './synonyms.ts';
@@ -90,6 +91,9 @@ function toColumn(given: JsonObject, argument: string, context: NameContext | un
 
 const figures = ['count', 'countDistinct', 'sum', 'avg', 'min', 'max'] as const;
 
+/** Whether a column can have such a figure of related records. */
+export const isFigure = (kind: string): boolean => figures.some((each) => each === kind);
+
 /** The relation that `count` counts. */
 function toRelation(given: unknown, context: NameContext | undefined): string | undefined {
   if (typeof given !== 'string' || !context || context.names.field(context.collection, given.trim())) return undefined;
@@ -141,13 +145,12 @@ function toFigureCondition(condition: JsonObject, { names, collection }: NameCon
   const [[member = '', least] = [], ...others] = Object.entries(members);
   if (typeof some === 'string') {
     const relation = names.relation(collection, some);
-    const isLeast = /^(atleast|min|minimum|mincount|morethan)$/.test(foldName(member)) && Number.isInteger(least);
-    if (relation === undefined || !isLeast || others.length > 0) return undefined;
+    const bound = toLeast(member, least);
+    if (relation === undefined || !bound || others.length > 0) return undefined;
     const name = `number of ${relation}`;
-    const operator = foldName(member) === 'morethan' ? 'GreaterThan' : 'GreaterThanOrEqual';
     return {
       column: { name, count: relation, ...(where !== undefined && { where }) },
-      condition: { field: name, operator, value: least },
+      condition: { field: name, ...bound },
     };
   }
   const { field, operator, value } = condition;

@@ -95,6 +95,16 @@ export function failOnRelatedFigure(
   invalid(at, `a filter computes no figures of related records. Groups of groups do: send ${form}.`);
 }
 
+/** `"atLeast": 2` of related records, as a condition on their number. */
+export function toLeast(
+  member: string,
+  value: unknown,
+): { readonly operator: string; readonly value: number } | undefined {
+  const word = foldName(member);
+  if (!/^(atleast|min|minimum|mincount|morethan)$/.test(word) || !Number.isInteger(value)) return undefined;
+  return { operator: word === 'morethan' ? 'GreaterThan' : 'GreaterThanOrEqual', value: Number(value) };
+}
+
 /** `{"some": "orders", "atLeast": 2}`: groups of the related records have their number. */
 export function failOnNumber(
   path: string,
@@ -102,22 +112,20 @@ export function failOnNumber(
   value: JsonObject,
   { at, context }: ConditionPosition,
 ): void {
-  const least = value[member];
-  const isLeast = /^(atleast|min|minimum|mincount|morethan)$/.test(foldName(member)) && Number.isInteger(least);
+  const least = toLeast(member, value[member]);
   const relation = context?.names.relation(context.collection, path);
-  if (!context || !isLeast || relation === undefined) return;
+  if (!context || !least || relation === undefined) return;
   const { names, collection } = context;
   const target = names.target(collection, relation);
   const back = target && names.relation(target, collection);
   if (!back) return;
   const { where: filters } = value;
-  const operator = foldName(member) === 'morethan' ? 'GreaterThan' : 'GreaterThanOrEqual';
   const form = JSON.stringify({
     collectionName: target,
     measures: { n: { count: true } },
     groups: names.key(collection).map((key) => `${back}:${key}`),
     ...(filters !== undefined && { filters }),
-    having: { measure: 'n', operator, value: least },
+    having: { measure: 'n', ...least },
   });
   invalid(`${at}.${member}`, `a filter counts no records. For those with so many, call aggregate, and send ${form}.`);
 }

@@ -3,6 +3,7 @@ import { fail } from '../../core/errors.ts';
 import type { PlainOver } from '../../core/filter/measures.ts';
 import { foldName } from '../../core/suggestions.ts';
 import { isObject, type JsonObject, type NameContext, parseIfJson } from './arguments.ts';
+import { isFigure } from './columns.ts';
 import { toExpression } from './expressions.ts';
 import { readHaving } from './group-order.ts';
 import { boundsOf, isJoined, readGroups } from './groups.ts';
@@ -183,8 +184,6 @@ function failInverted(input: JsonObject, argument: string, outer: JsonObject, ab
   });
 }
 
-const figureKinds: ReadonlySet<string> = new Set(['count', 'countDistinct', 'sum', 'avg', 'min', 'max']);
-
 interface RelatedFigure {
   readonly relation: string;
   readonly kind: string;
@@ -197,7 +196,7 @@ function toRelatedFigure(value: unknown, { names, collection }: NameContext): Re
   if (!isObject(value)) return undefined;
   const [[word = '', of] = [], ...others] = Object.entries(value);
   const kind = measureWords.get(foldName(word))?.[0] ?? '';
-  if (others.length > 0 || !figureKinds.has(kind) || typeof of !== 'string') return undefined;
+  if (others.length > 0 || !isFigure(kind) || typeof of !== 'string') return undefined;
   const [first = '', ...rest] = of.split(':');
   const relation = names.relation(collection, first);
   if (relation === undefined || relation.includes(':') || names.inverse(collection, relation) === undefined)
@@ -246,8 +245,9 @@ export function failOnRelatedFigures(args: JsonObject, context: NameContext): vo
   const own = new Set(names.key(collection).map((name) => `${home}:${name}`));
   let isOther = false;
   const addFigure = (figure: RelatedFigure, name = [figure.kind, 'of', relation, figure.field].filter(Boolean).join(' ')) => {
-    if (figure.relation !== relation) isOther = true;
-    inner[name] = { [figure.kind]: figure.field ?? true };
+    const measure = { [figure.kind]: figure.field ?? true };
+    if (figure.relation !== relation || JSON.stringify(inner[name] ?? measure) !== JSON.stringify(measure)) isOther = true;
+    inner[name] = measure;
     return name;
   }; // biome-ignore format: a name by default
   const addOwn = (text: string) => {
@@ -261,7 +261,9 @@ export function failOnRelatedFigures(args: JsonObject, context: NameContext): vo
     if (!isObject(value) || 'value' in value) return value;
     const figure = toRelatedFigure(value, context);
     if (figure) return addFigure(figure);
-    return Object.fromEntries(Object.entries(value).map(([key, of]) => [key, key === 'unit' ? of : toColumns(of)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, of]) => [key, key === 'unit' || key === 'part' ? of : toColumns(of)]),
+    );
   };
   const outer = groups.map((group) => {
     if (typeof group === 'string') return addOwn(group);
@@ -277,7 +279,7 @@ export function failOnRelatedFigures(args: JsonObject, context: NameContext): vo
     const kind = measureWords.get(foldName(word))?.[0] ?? '';
     if (others.length > 0 || toRelatedFigure(measure, context)) return undefined;
     if (/^(ratio|share)$/.test(kind) || (kind === 'count' && of === true)) return [name, measure];
-    return figureKinds.has(kind) || kind === 'median' ? [name, { [kind]: toColumns(toExpression(of, context)) }] : undefined;
+    return isFigure(kind) || kind === 'median' ? [name, { [kind]: toColumns(toExpression(of, context)) }] : undefined;
   }); // biome-ignore format: one kind
   if (isOther || outer.includes(undefined) || changed.includes(undefined)) return;
   const { collectionName: _, groups: __, measures: ___, filters, ...others } = args;
@@ -292,5 +294,5 @@ export function failOnRelatedFigures(args: JsonObject, context: NameContext): vo
   fail('INVALID_ARGUMENT', {
     argument: 'measures',
     problem: `figures of related records are groups of groups. For the records that have '${relation}', send ${JSON.stringify(form)}.`,
-  }); // biome-ignore format: one or the other
+  });
 }
