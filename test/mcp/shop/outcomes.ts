@@ -70,10 +70,10 @@ export async function isMeant(
   return search([]);
 }
 
-/** SQLite adds fractions with an error, and results have long numbers as text. */
+/** SQLite adds fractions with an error, also to a half, such as 459.0279375. Results have long numbers as text. */
 function plain(value: unknown): unknown {
   if (typeof value === 'boolean') return Number(value);
-  if (typeof value === 'number') return Math.round(value * 1e6) / 1e6;
+  if (typeof value === 'number') return Math.round((value + 1e-9) * 1e6) / 1e6;
   if (typeof value !== 'string') return value ?? null;
   return /^-?\d+\.\d+$/.test(value) ? plain(Number(value)) : value.replace(/T00:00:00(\.0+)?Z$/, '');
 }
