@@ -47,6 +47,7 @@ export async function finishGroups(plan: AggregatePlan, tallies: readonly Tally[
   const { query, isPaged } = plan;
   if (!isPaged && tallies.length > GROUPS_LIMIT) failTooManyGroups('groups');
   const turn = createTurns();
+  if (plan.group?.hidesFigures) return showPage(plan, tallies, 0);
   const all = await deriveFigures(plan, tallies, turn);
   if (isPaged) return showPage(plan, all, 0);
   const satisfied = await mapInTurns(
@@ -82,7 +83,9 @@ function showPage({ query }: AggregatePlan, groups: readonly Group[], skip: numb
   return {
     rows: page.map((group) => [
       ...group.groups.map((value, at) => showGroup(value, query.groups[at]!.key)),
-      ...measures.flatMap((measure, at) => (measure.isShown ? [showFigure(group.figures[at]!, measure)] : [])),
+      ...measures.flatMap((measure, at) =>
+        measure.isShown && !query.hidesFigures ? [showFigure(group.figures[at]!, measure)] : [],
+      ),
     ]),
     counts: page.map(({ count = 1 }) => count),
     hasMore: groups.length > skip + limit,

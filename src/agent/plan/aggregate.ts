@@ -1,7 +1,6 @@
 // Plans an aggregate as one statement for its base measures, and what is done with the groups afterwards. The order is
 // total, which makes results the same on every database.
 import { fail } from '../../core/errors.ts';
-import type { Operator } from '../../core/filter.ts';
 import { always, and, not } from '../lower/simplify.ts';
 import type { Collection, Column, Relation, Through } from '../model/types.ts';
 import type { AggregateQuery } from '../resolve/aggregate.ts';
@@ -12,8 +11,9 @@ import type { BaseMeasure, ResolvedMeasure } from '../resolve/resolved-measures.
 import type { CollectionView } from '../resolve/visibility.ts';
 import { comparedColumn, fieldPaths, mapPaths } from '../sources/aggregate/expression.ts';
 import type { Source } from '../sources/source.ts';
-import type { CountBound, GroupOrder, SourceColumn, Total } from '../sources/statement.ts';
+import type { GroupOrder, SourceColumn, Total } from '../sources/statement.ts';
 import { type Planner, planCrossSource } from './cross-source.ts';
+import { areSeparate, isDecidable, isOfGroup, planHaving, testsOf } from './having.ts';
 import { planParameters, refuseParameters } from './queries.ts';
 import { planJoins } from './read.ts';
 import { isReadAfterwards, splitFilter } from './residual.ts';
@@ -58,11 +58,14 @@ export function planAggregate(
 ): AggregatePlan {
   const { groups } = query;
   const measures: Measure[] = [];
+  const isOrdered = isOrderedBySource(query);
+  const decides = isOrdered && isDecidable(query, collection.source);
+  const related = planRelatedMeasures(collection, query.measures, wheres, planner);
   const figures = query.measures.map((measure, index) => {
-    if (measure.kind !== 'base') return undefined;
+    if (measure.kind !== 'base' || (decides && measure.isOwn)) return undefined;
     const { operation, of, fraction, many } = measure;
+    if (many) return measures.push(related[index]!) - 1;
     const condition = wheres[index];
-    if (many) return measures.push(planRelatedMeasure(collection, { ...measure, many }, condition, planner, index)) - 1;
     return (
       measures.push({
         operation,
@@ -76,8 +79,8 @@ export function planAggregate(
   const keys = groups.map((group) => planRelatedRows(collection, group, planner));
   const many = groups.filter((group) => group.many).map(({ column }) => column);
   const merged = planMerged(query);
-  const bounds = planBounds(query, figures);
-  const isPaged = !merged && testsOf(query.having).length === bounds.length && isOrderedBySource(query);
+  const { bounds, having, isDecided } = planHaving(query, measures, figures, decides);
+  const isPaged = !merged && isDecided && isOrdered;
   const plan = {
     source: collection.source,
     query,
@@ -98,6 +101,7 @@ export function planAggregate(
     op: 'and',
     of: [
       where,
+      ...(having ? [having] : []),
       ...measures.flatMap((measure) => measure.where ?? measure.related?.ownWhere ?? []),
       ...keys.flatMap(({ related }) => related?.ownWhere ?? []),
     ],
@@ -116,6 +120,8 @@ export function planAggregate(
       ...(isPaged && query.skip > 0 && { skip: query.skip }),
       ...(merged && { merged }),
       ...(bounds.length > 0 && { bounds }),
+      ...(having && { having }),
+      ...(isPaged && query.hidesFigures && { hidesFigures: true }),
     },
   };
 }
@@ -129,7 +135,13 @@ export function planTotals(
   outer: AggregatePlan,
 ): GroupSelect | undefined {
   const { having, includeEmpty, readsAll } = query;
-  if (!source.totals || !group || includeEmpty || readsAll || testsOf(having).length !== (group.bounds?.length ?? 0))
+  if (
+    !source.usesFigures ||
+    !group ||
+    includeEmpty ||
+    readsAll ||
+    testsOf(having).length !== (group.bounds?.length ?? 0)
+  )
     return undefined;
   if (outer.group?.groups.length !== 0 || outer.group.where.op !== 'always') return undefined;
   const totals = outer.group.measures.map(({ operation, of, where }): Total | undefined => {
@@ -144,6 +156,13 @@ export function planTotals(
   if (!totals.every((total) => total !== undefined)) return undefined;
   const { merged, limit, ...groups } = group;
   return { ...groups, order: [], totals };
+}
+
+/** The statement that counts the groups. Undefined if the source does not decide which there are. */
+export function planCount({ source, group, isPaged, query }: AggregatePlan): GroupSelect | undefined {
+  if (!source.usesFigures || !group || !isPaged || query.readsAll) return undefined;
+  const { limit, skip, hidesFigures, ...groups } = group;
+  return { ...groups, order: [], totals: [{ operation: 'Count' }] };
 }
 
 /** The groups that are told apart where others may be merged. Undefined if a measure is about a group among others. */
@@ -184,14 +203,38 @@ function planRelatedRows(home: Collection, { key, many }: ResolvedGroup, planner
   };
 }
 
-/** A measure of the related rows of each record. Throws INVALID_ARGUMENT if the source cannot compute it. */
+interface RelatedMeasure extends Measure {
+  readonly related: NonNullable<Measure['related']>;
+}
+
+/** The measures of related rows, by index. Those of the same rows share them. */
+function planRelatedMeasures(
+  home: Collection,
+  measures: readonly ResolvedMeasure[],
+  wheres: readonly (Filter | undefined)[],
+  planner: Planner,
+): (RelatedMeasure | undefined)[] {
+  const planned = measures.map((measure, index) => {
+    if (measure.kind !== 'base' || !measure.many) return undefined;
+    return planRelatedMeasure(home, { ...measure, many: measure.many }, wheres[index] ?? always, planner, index);
+  });
+  return planned.map((measure) => {
+    if (!measure) return undefined;
+    const { related } = measure;
+    const same = planned.flatMap((other) => (other && other.related.id === related.id ? [other] : []));
+    const paths = same.flatMap(({ of }) => (of ? fieldPaths(of) : []));
+    return { ...measure, related: { ...related, joins: planJoins(related.where, planner.scope, paths, planner) } };
+  });
+}
+
+/** A measure of the related rows of each record, without the joins. Throws INVALID_ARGUMENT if the source cannot compute it. */
 function planRelatedMeasure(
   home: Collection,
   { operation, of, many, at, name }: BaseMeasure & { readonly many: ToManySplit },
-  condition: Filter | undefined,
+  condition: Filter,
   planner: Planner,
   index: number,
-): Measure {
+): RelatedMeasure {
   const { collection, further } = startOf(many);
   const refuse = (problem: string): never =>
     fail('INVALID_ARGUMENT', { argument: at, problem: `'${name}' ${problem}` });
@@ -211,17 +254,17 @@ function planRelatedMeasure(
     );
   if (splitFilter(planVisible(many, always, planner)).residual.op !== 'always')
     failOnScope(many, 'lists cannot be sorted or filtered through');
-  const where = planVisible(many, condition ? prependRelations(condition, collection, further) : always, planner);
+  const where = planVisible(many, prependRelations(condition, collection, further), planner);
   if (splitFilter(where).residual.op !== 'always')
     fail('INVALID_ARGUMENT', {
       argument: `${at}.where`,
       problem: `the database cannot evaluate it, so a list cannot be sorted or filtered by '${name}'. It can be shown.`,
     });
-  const joins = planJoins(where, planner.scope, paths, planner);
+  const id = condition.op === 'always' ? relationPathId([...many.via, many.relation]) : `measure ${index}`;
   return {
     operation,
     ...(moved && { of: moved }),
-    related: { ...linkRows(home, many, `measure ${index}`), where, joins },
+    related: { ...linkRows(home, many, id), where, joins: [] },
   };
 }
 
@@ -293,40 +336,6 @@ function toForeign(relation: Relation, { foreign }: Through): Relation {
   }
   return known;
 }
-
-/** Whether such a measure follows from the other figures of its group. */
-const isOfGroup = (kind: ResolvedMeasure['kind']): boolean => /^(computed|constant|expression)$/.test(kind);
-
-/** Whether no group is needed for the figures of others, or to hide them. */
-function areSeparate({ measures, includeEmpty, readsAll }: AggregateQuery): boolean {
-  if (includeEmpty || readsAll) return false;
-  return measures.every(({ kind }) => kind === 'base' || isOfGroup(kind));
-}
-
-/** The conditions of `having` on counts. Without them, a source returns all groups, and too many are refused. */
-function planBounds(query: AggregateQuery, figures: readonly (number | undefined)[]): CountBound[] {
-  const { having, measures, groups } = query;
-  // Statements have no condition on the figures of all records.
-  if (groups.length === 0 || !areSeparate(query)) return [];
-  return testsOf(having).flatMap((test): CountBound[] => {
-    if (test.op !== 'test' || !isBound(test.is) || !isWhole(test.value)) return [];
-    const measure = measures[Number(test.path.id)]!;
-    if (measure.kind !== 'base' || !/^Count/.test(measure.operation)) return [];
-    const bound = { measure: figures[Number(test.path.id)]!, is: test.is, value: test.value };
-    // A record without related rows has no group of them.
-    return measure.many && !excludesZero(bound) ? [] : [bound];
-  });
-}
-
-const testsOf = (having: Filter): readonly Filter[] =>
-  having.op === 'and' ? having.of : having.op === 'always' ? [] : [having];
-
-const excludesZero = ({ is, value }: CountBound): boolean =>
-  is === 'GreaterThan' || (value > 0 && (is === 'GreaterThanOrEqual' || is === 'Equal'));
-
-const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
-
-const isBound = (is: Operator): is is CountBound['is'] => is === 'Equal' || /^(Less|Greater)Than(OrEqual)?$/.test(is);
 
 /** Whether a page of groups depends on base measures only, each in a form that a statement can order by. */
 function isOrderedBySource(query: AggregateQuery): boolean {

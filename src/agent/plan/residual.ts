@@ -7,7 +7,7 @@ import { comparedPaths } from '../sources/aggregate/expression.ts';
 import type { Filter, Order, Path, SubqueryFilter } from './types.ts';
 
 /** A condition that the values of a row decide. */
-type Test = Filter & { readonly op: 'test' | 'compare' };
+export type ValueFilter = Filter & { readonly op: 'test' | 'compare' };
 
 /** Whether the value comes from code or another source, after the statement. */
 export function isReadAfterwards(path: Path): boolean {
@@ -18,14 +18,14 @@ export function isSortedInMemory({ path }: Order): boolean {
   return isReadAfterwards(path) || path.field.order === 'here';
 }
 
-export function isEvaluatedInMemory(test: Test): boolean {
+export function isEvaluatedInMemory(test: ValueFilter): boolean {
   if (test.op === 'compare' && test.isResidual) return true;
   const paths = pathsOf(test);
   return paths.some((path) => isReadAfterwards(path) || path.field.operators.get(test.is)?.evaluatedBy === 'here');
 }
 
 /** The paths whose values decide the condition. */
-export function pathsOf(test: Test): readonly Path[] {
+export function pathsOf(test: ValueFilter): readonly Path[] {
   return test.op === 'test' ? [test.path] : comparedPaths(test);
 }
 
@@ -60,7 +60,7 @@ function isNative(filter: Filter): boolean {
   }
 }
 
-export function visitTests(filter: Filter, visit: (test: Test) => void): void {
+export function visitTests(filter: Filter, visit: (test: ValueFilter) => void): void {
   if (filter.op === 'test' || filter.op === 'compare') visit(filter);
   else if (filter.op === 'not') visitTests(filter.of, visit);
   else if (filter.op === 'and' || filter.op === 'or') for (const each of filter.of) visitTests(each, visit);

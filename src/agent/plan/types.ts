@@ -77,6 +77,7 @@ export interface GroupSelect extends statement.GroupSelect {
   readonly where: Filter;
   readonly measures: readonly Measure[];
   readonly groups: readonly GroupKey[];
+  readonly having?: Filter;
 }
 
 export interface Measure extends statement.Measure {

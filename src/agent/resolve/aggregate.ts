@@ -33,6 +33,8 @@ export interface AggregateQuery {
   readonly skip: number;
   /** Reads all groups, since some of them may not be shown. */
   readonly readsAll?: boolean;
+  /** Only the groups are shown, so the statement may decide `having`. */
+  readonly hidesFigures?: true;
   /** Groups with equal figures may be merged if they have the same values of the used columns. */
   readonly isUsed?: (column: string) => boolean;
 }

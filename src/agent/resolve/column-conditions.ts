@@ -224,6 +224,7 @@ export class FigureMeasures {
         decimals: 10,
         operation: 'Max',
         of: { op: 'field', path },
+        isOwn: true,
         at: 'filter',
         column: path.field,
       };

@@ -37,6 +37,8 @@ export interface BaseMeasure extends Named {
   readonly of?: Expression;
   /** It is about the related records of each record. Names start there. Groups then have one record each. */
   readonly many?: ToManySplit;
+  /** It is a field of the record itself, beside figures of its related records. */
+  readonly isOwn?: true;
   /** Records must match all of them. */
   readonly where?: readonly PlainFilter[];
   /** The metric that it is part of. The names in `where` are then those of code. */

@@ -53,8 +53,8 @@ export interface Source {
    * engine reads the records and calculates itself.
    */
   aggregate?(group: GroupSelect, options: ReadOptions): Promise<Tally[]>;
-  /** Whether `aggregate` knows `GroupSelect.totals`. Default: the engine reads the groups. */
-  readonly totals?: true;
+  /** Whether `aggregate` knows `totals` and `having` of a GroupSelect. Default: the engine reads the groups. */
+  readonly usesFigures?: true;
   /** The text of the statement, for explain and golden files. It contains no values. */
   explain(select: Select | GroupSelect): string;
   /** Absent for read-only sources. */

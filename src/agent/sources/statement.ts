@@ -38,7 +38,7 @@ export interface SourceKeyPair {
   readonly to: SourceColumn;
 }
 
-/** A column that is reached through to-one relations. One object for each id and table. */
+/** A column that is reached through to-one relations. One object for each id and table. In `GroupSelect.having`, also a figure. */
 export interface Path {
   /** `relation:relation:column` */
   readonly id: string;
@@ -46,6 +46,8 @@ export interface Path {
   readonly via: readonly SourceRelation[];
   /** The column itself. */
   readonly field: SourceColumn;
+  /** The figure of this measure, by its index. `field` shows how it compares, and `via` is empty. */
+  readonly measure?: number;
 }
 
 /**
@@ -225,7 +227,7 @@ export interface Measure {
   readonly where?: Filter;
   /**
    * The figure is of these rows of the record, at which `of` starts; there is no `where` then. Only for groups that have
-   * one record each.
+   * one record each. Measures with the same `related.id` are of the same rows.
    */
   readonly related?: RelatedRows;
   /** For Percentile: from 0 to 1, with at most 6 decimals. Values in between are interpolated. */
@@ -283,6 +285,13 @@ export interface GroupSelect extends CountSelect {
   readonly merged?: readonly number[];
   /** The source leaves out groups that do not meet these. They exclude zero if they are about related rows. */
   readonly bounds?: readonly CountBound[];
+  /**
+   * Only groups whose record and figures of related rows satisfy it. A figure is compared or is missing. Only for groups that
+   * have one record each, and for sources with `usesFigures`.
+   */
+  readonly having?: Filter;
+  /** The tallies have no figures: the measures decide only the order and which groups there are. */
+  readonly hidesFigures?: true;
   /** The result is one Tally with these figures of all groups. There is no order and no limit. */
   readonly totals?: readonly Total[];
 }

@@ -41,7 +41,7 @@ async function withArgument<T>(argument: string, run: () => Promise<T>): Promise
   }
 }
 
-/** The figures of each group. Throws TOO_MANY_ROWS if they need too many records, and `inexactHere` for `totals`. */
+/** The figures of each group. Throws TOO_MANY_ROWS if they need too many records, and `inexactHere` for `totals` and `having`. */
 export async function runGroup(
   call: Call,
   plan: AggregatePlan,
@@ -66,7 +66,7 @@ export async function runGroup(
     ),
   );
   return plan.source.aggregate!({ ...resolved, measures, groups }, reading).catch((error: unknown) => {
-    if (error === inexactHere && !group.totals)
+    if (error === inexactHere && !group.totals && !group.having)
       return aggregateInMemory(call, plan, group, view, scope, 'numbers beyond 64 bits');
     throw error;
   });

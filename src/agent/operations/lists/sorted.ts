@@ -4,7 +4,7 @@ import { fail, isAppError } from '../../../core/errors.ts';
 import type { PlainSort } from '../../../core/filter.ts';
 import { readGroupCursor } from '../../encode/cursor.ts';
 import type { Conditions } from '../../lower/filter.ts';
-import { GROUPS_LIMIT } from '../../plan/aggregate.ts';
+import { GROUPS_LIMIT, planCount } from '../../plan/aggregate.ts';
 import { isSortedInMemory } from '../../plan/residual.ts';
 import type { Path } from '../../plan/types.ts';
 import type { ListRequest } from '../../requests.ts';
@@ -17,9 +17,11 @@ import { pathTo } from '../../resolve/paths.ts';
 import type { BaseMeasure, ExpressionMeasure, ResolvedMeasure } from '../../resolve/resolved-measures.ts';
 import type { CollectionView } from '../../resolve/visibility.ts';
 import { comparedColumn } from '../../sources/aggregate/expression.ts';
+import { inexactHere } from '../../sources/source.ts';
 import type { GroupOrder } from '../../sources/statement.ts';
+import { type Fraction, formatDecimal } from '../../sources/values/decimal.ts';
 import { type Call, checkLimit, checkSkip, type Restriction } from '../call.ts';
-import { readGroups } from '../groups.ts';
+import { prepareGroups, readGroups, readTallies } from '../groups.ts';
 import { hasHooks } from '../hooks.ts';
 
 type ListConditions = Omit<ListRequest, 'collection'>;
@@ -58,7 +60,7 @@ export async function readSortedKeys(
   return { ...(await readKeys(call, view, request, query, within)), skip };
 }
 
-/** The number of records. */
+/** The number of records. Throws INVALID_ARGUMENT for more than the process counts, where the source does not. */
 export async function countKeys(
   call: Call,
   view: CollectionView,
@@ -66,7 +68,21 @@ export async function countKeys(
   within: Restriction,
 ): Promise<number> {
   const query = { ...resolveOrder(view, [], columns, onFigures), limit: GROUPS_LIMIT, skip: 0 };
-  return (await readKeys(call, view, conditions, query, within)).keys.length;
+  const request = { ...conditions, limit: GROUPS_LIMIT };
+  const prepared = await prepareGroups(call, view, request, within, () => ({ ...query, hidesFigures: true }));
+  const { plan, scope } = prepared;
+  const group = planCount(plan);
+  try {
+    if (group) {
+      const [tally] = await readTallies(call, view, { ...plan, group }, scope);
+      return Number(formatDecimal((tally!.figures[0] as Fraction).over));
+    }
+  } catch (error) {
+    if (error !== inexactHere) throw error;
+  }
+  const { keys, hasMore } = await readKeys(call, view, conditions, query, within);
+  if (hasMore) failOnTooMany();
+  return keys.length;
 }
 
 async function readKeys(
@@ -77,7 +93,13 @@ async function readKeys(
   within: Restriction,
 ): Promise<Omit<SortedKeys, 'skip'>> {
   const { limit, skip, groups } = query;
-  const page = await readGroups(call, view, { ...conditions, limit, skip }, within, () => query).catch(failOnGroups);
+  const read = (each: AggregateQuery) => readGroups(call, view, { ...conditions, limit, skip }, within, () => each);
+  const page = await read({ ...query, hidesFigures: true })
+    .catch((error: unknown) => {
+      if (error === inexactHere) return read(query);
+      throw error;
+    })
+    .catch(failOnGroups);
   const from = groups.length - view.collection.key.length;
   return { keys: page.rows.map((row) => row.slice(from, groups.length)), hasMore: page.hasMore };
 }
@@ -162,11 +184,11 @@ function checkHooks(measure: BaseMeasure): BaseMeasure {
 
 /** Errors about groups, which the caller did not send, name what they sent. */
 function failOnGroups(error: unknown): never {
-  if (isAppError(error, 'INVALID_ARGUMENT') && error.details.argument === 'groups')
-    return fail(
-      'INVALID_ARGUMENT',
-      { argument: 'fields', problem: 'too many records for a sort or condition on this column. Narrow the filters.' },
-      error,
-    );
+  if (isAppError(error, 'INVALID_ARGUMENT') && error.details.argument === 'groups') return failOnTooMany(error);
   throw error;
+}
+
+function failOnTooMany(cause?: Error): never {
+  const problem = 'too many records for a sort or condition on this column. Narrow the filters.';
+  return fail('INVALID_ARGUMENT', { argument: 'fields', problem }, cause);
 }

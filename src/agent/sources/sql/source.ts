@@ -40,10 +40,11 @@ import { buildGroup } from './statements/aggregate.ts';
 import { readCuts } from './statements/cut.ts';
 import { needsExact } from './statements/exact.ts';
 import { prependQueries, type SqlQuery } from './statements/query.ts';
-import { bindValues, buildCount, type Statement, type StatementContext } from './statements/read.ts';
+import { buildCount, type Statement, type StatementContext } from './statements/read.ts';
 import { buildSelect } from './statements/select.ts';
 import { type Cut, createShapes, cutOf } from './statements/shape.ts';
 import type { Bind } from './statements/terms.ts';
+import { bindValues } from './statements/terms.ts';
 import { createWriting } from './writing.ts';
 
 interface SqlSourceOptions extends TimezoneOptions {
@@ -177,7 +178,7 @@ export function createSqlSource(given: string | SqlConnectionOptions, options: S
     read: (select, options) => answer(select, options),
     readsAfter: true,
     compares: true,
-    totals: true,
+    usesFigures: true,
     count: async (select: CountSelect, options: ReadOptions) => Number((await answer(select, options))[0]?.[0] ?? 0),
     aggregate: (group, options) =>
       read<Tally>(driver, group, options).catch((error: unknown) => {

@@ -9,8 +9,9 @@ import type { Connection, Driver, Prepared } from './driver.ts';
 import type { Facts } from './introspection/introspect.ts';
 import { readRefusal } from './refusals.ts';
 import { needsBigIntegers } from './sqlite/types.ts';
-import { bindValues, type StatementContext } from './statements/read.ts';
+import type { StatementContext } from './statements/read.ts';
 import type { Bind } from './statements/terms.ts';
+import { bindValues } from './statements/terms.ts';
 import { buildWrite, type Write, writeKey } from './statements/write.ts';
 
 interface WritingOptions {

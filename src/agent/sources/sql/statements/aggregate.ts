@@ -10,12 +10,12 @@ import type { Expression, GroupKey, GroupSelect, Measure, Path, RelatedRows, Tal
 import type { Codec, Dialect } from '../codec.ts';
 import { type ExpressionContext, writeNumber } from './expression.ts';
 import { type Fragment, fragment, plain, requireWhole } from './fragment.ts';
+import { mayFail, writeAll } from './guard.ts';
 import { bytewise, isOfDoubles, type Ranked, summedScale, type WrittenAggregate, writeMeasure } from './measure.ts';
 import { writeMerged, writeTotals } from './merged.ts';
 import { writePeriod, writeStart } from './period.ts';
 import {
   createSqlWriter,
-  isNullable,
   placeholdersOf,
   type Root,
   type SqlWriter,
@@ -23,7 +23,8 @@ import {
   type StatementContext,
   TRUE,
 } from './read.ts';
-import { ownKey, writeBound, writeRelatedMeasure } from './related.ts';
+import { createRelatedFigures, ownKey, writeBounds } from './related.ts';
+import { isNullable } from './terms.ts';
 
 /** The most groups sorted in the process. */
 const GROUPS_LIMIT = 100_000;
@@ -35,11 +36,11 @@ interface GroupStatement extends Statement {
 
 export function buildGroup(group: GroupSelect, context: StatementContext): GroupStatement {
   const { dialect } = context;
-  const { measures, groups, totals } = group;
-  // Doubles of SQLite cannot be summed again.
-  const exact = context.exact || totals !== undefined;
+  const { measures, groups, totals, having } = group;
+  // Doubles of SQLite cannot be summed again or compared.
+  const exact = context.exact || totals !== undefined || having !== undefined;
   const writer = createSqlWriter(context);
-  const root = writer.root(group.table);
+  const root: Root = { ...writer.root(group.table), figure: (measure) => ofRelated.compared(measure) };
   const joins = writer.joins(root, group.joins);
   const where = writer.where(root, group.where);
   const column = (path: Path) => writer.column(root, path);
@@ -49,17 +50,12 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
     measure.operation === 'Percentile' && (exact || !isOfDoubles(measure, expressions));
   const rows = new RowValues(measures.some(isRanked) || needsRows(group, expressions, exact), writer, dialect);
   // In the order in which the shape collects values: the measures, then the groups.
-  const figureJoins: Fragment[] = [];
-  const figureColumns: string[] = [];
+  const refer = (value: Fragment) => rows.add(value);
+  const ofRelated = createRelatedFigures(group, { writer, root, context: { ...context, exact }, refer });
   const values = measures.map((measure, at) => {
     if (measure.related) {
-      const refer = (value: Fragment) => rows.add(value);
-      const bounds = group.bounds?.filter(({ measure }) => measure === at) ?? [];
-      const place = { writer, root, context, alias: `m${at}`, refer, bounds };
-      const { join, aggregate, groupBy } = writeRelatedMeasure(measure, measure.related, place);
-      figureJoins.push(join);
-      figureColumns.push(...groupBy);
-      return { written: { aggregate: () => aggregate }, reference: undefined };
+      ofRelated.add(measure, measure.related, at);
+      return undefined;
     }
     const condition = measure.where && writer.where(root, measure.where);
     const written = writeMeasure(measure, { ...expressions, where: condition, exact });
@@ -72,24 +68,35 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
   const keys = groups.map((key) =>
     key.related ? related.add(key, key.related, rows) : writeKey(key, expressions, rows, isGrouped),
   );
-  const ranks = values.map(({ reference }, at) => (isRanked(measures[at]!) ? rows.rank(reference!, keys) : undefined));
-  const aggregates = values.map(({ written, reference }, at) => written.aggregate(reference ?? '*', ranks[at]));
+  const ranks = values.map((value, at) =>
+    value && isRanked(measures[at]!) ? rows.rank(value.reference!, keys) : undefined,
+  );
+  const aggregatesOf = (isRead: boolean) =>
+    values.map((value, at) =>
+      value ? value.written.aggregate(value.reference ?? '*', ranks[at]) : ofRelated.aggregate(at, isRead),
+    );
+  const hidden = group.hidesFigures ? aggregatesOf(false) : undefined;
+  const aggregates = !hidden || needsSort(group, hidden) ? aggregatesOf(true) : hidden;
   const sortsHere = needsSort(group, aggregates);
+  const conditions = where.sql === TRUE ? [] : [{ ...where, mayFail: mayFail(group.where) }];
+  if (having) conditions.push({ ...writer.where(root, having), mayFail: mayFail(having) });
   const list = [
     plain(`from ${writer.table(root.table)} as ${writer.name(root.alias)}`),
     ...joins,
     ...related.joins(),
-    ...figureJoins,
+    ...ofRelated.joins(),
   ];
-  if (where.sql !== TRUE) list.push(fragment`where ${where}`);
+  if (conditions.length > 0) list.push(fragment`where ${writeAll(conditions)}`);
   const from = rows.from(list.reduce((left, right) => fragment`${left} ${right}`));
   // A sum and an average share columns, which SQLite and MariaDB would compute twice.
   const figures = [...new Set(aggregates.flatMap((aggregate) => aggregate.columns))];
   const placed = aggregates.map(({ columns: own, read }) => ({ read, at: own.map((each) => figures.indexOf(each)) }));
   const counts = ranks.flatMap((rank) => (rank && !rank.place ? rank.count : []));
   // SQLite needs no more than the keys, and would not search the figures by an index.
-  const by = isGrouped ? [...keys.map((key) => key.by), ...counts, ...(dialect === 'sqlite' ? [] : figureColumns)] : [];
-  const tables = by.length ? `${from.sql} group by ${by.join(', ')}${having(group, aggregates)}` : from.sql;
+  const by = isGrouped
+    ? [...keys.map((key) => key.by), ...counts, ...(dialect === 'sqlite' ? [] : ofRelated.groupBy)]
+    : [];
+  const tables = by.length ? `${from.sql} group by ${by.join(', ')}${writeBounds(group, aggregates)}` : from.sql;
   if (totals) {
     const { sql, read } = writeTotals(totals, aggregates, tables, writer.name, dialect);
     return {
@@ -122,7 +129,7 @@ export function buildGroup(group: GroupSelect, context: StatementContext): Group
         turn,
         (row): Tally => ({
           groups: decoders.map(({ decode, at }) => (at < 0 ? null : decodeWith(decode, row[at]))),
-          figures: placed.map(({ read, at }) => read(at.map((place) => row[place]))),
+          figures: aggregates === hidden ? [] : placed.map(({ read, at }) => read(at.map((place) => row[place]))),
           ...(merged && { count: Number(row.at(-1)) }),
         }),
       );
@@ -150,12 +157,6 @@ function needsRows({ measures, groups }: GroupSelect, context: ExpressionContext
     measures.some(({ where, of, related }) => where || (of && !related && isLong(of))) ||
     groups.some(({ by }) => by?.kind === 'ranges')
   );
-}
-
-function having({ bounds = [], measures }: GroupSelect, aggregates: readonly WrittenAggregate[]): string {
-  const own = bounds.filter(({ measure }) => !measures[measure]!.related);
-  const tests = own.map((bound) => writeBound(aggregates[bound.measure]!.columns[0]!, bound));
-  return tests.length > 0 ? ` having ${tests.join(' and ')}` : '';
 }
 
 /** In SQL, ascending. */

@@ -16,8 +16,19 @@ export interface ExpressionContext {
   readonly dialect: Dialect;
   column(path: Path): string;
   codecOf(path: Path): Codec;
+  /** For a number that is exact and no column: SQLite has it as an integer with so many decimals. Otherwise undefined. */
+  scaleOf?(path: Path): number | undefined;
   /** The index of the next value that the walk of the shape collected. */
   nextValue(): number;
+}
+
+/** A figure that conditions compare. */
+export interface FigureColumn {
+  readonly column: string;
+  /** Of the column that it is a value of. */
+  readonly codec?: Codec;
+  /** Of other numbers: see `ExpressionContext`. */
+  readonly scale?: number;
 }
 
 /** A number in SQL. */
@@ -36,12 +47,12 @@ interface WrittenValue extends Fragment {
 
 export function writeNumber(expression: Expression, context: ExpressionContext): WrittenNumber {
   switch (expression.op) {
-    case 'field':
-      return numberColumns[context.dialect](
-        context.column(expression.path),
-        expression.path,
-        context.codecOf(expression.path),
-      );
+    case 'field': {
+      const { path } = expression;
+      const scale = context.scaleOf?.(path);
+      if (scale !== undefined) return { ...plain(context.column(path)), inexact: false, scale };
+      return numberColumns[context.dialect](context.column(path), path, context.codecOf(path));
+    }
     case 'constant':
       return numberConstant(expression, context);
     case 'difference':

@@ -19,11 +19,12 @@ import type {
 import type { Dialect } from '../codec.ts';
 import type { TableLocation } from '../introspection/introspect.ts';
 import { writeComparison } from './comparison.ts';
+import type { FigureColumn } from './expression.ts';
 import { requireWhole } from './fragment.ts';
 import { guarded, keepGuards, mayFail, writeAll } from './guard.ts';
 import { afterForm, collectVias } from './order.ts';
 import { boundValue, type Shapes } from './shape.ts';
-import { type Bind, FALSE, opposites, parameter, type Term, writeTerm } from './terms.ts';
+import { type Bind, FALSE, isNullable, opposites, parameter, type Term, writeTerm } from './terms.ts';
 
 export interface Statement {
   readonly sql: string;
@@ -39,16 +40,6 @@ export interface StatementContext {
   readonly placeOf: (table: string) => TableLocation;
   /** Whether the database computes no figure with doubles (exact.ts). */
   readonly exact?: boolean;
-}
-
-/** The parameters, in the order of the text. */
-export function bindValues(binds: readonly Bind[], values: readonly unknown[]): unknown[] {
-  return binds.map(({ value, item, encode }) => {
-    const given = values[value];
-    if (item === undefined) return encode(given);
-    const list = given as readonly unknown[];
-    return encode(list[Math.min(item, list.length - 1)]);
-  });
 }
 
 export function buildCount(select: CountSelect, context: StatementContext): Statement {
@@ -108,6 +99,8 @@ export interface Root {
   readonly aliases: Map<string, string>;
   /** The conditions of joined rows, by the same names. */
   readonly scopes: Map<string, Statement>;
+  /** The figure of the measure with this index, for conditions that compare figures (`GroupSelect.having`). */
+  readonly figure?: (measure: number) => FigureColumn;
 }
 
 export interface SqlWriter {
@@ -153,7 +146,10 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
   const viaId = (via: readonly SourceRelation[]): string => via.map((relation) => relation.name).join(':');
   const aliasOf = (from: Root, via: readonly SourceRelation[]): string =>
     via.length === 0 ? from.alias : (from.aliases.get(viaId(via)) ?? failMissingJoin(viaId(via)));
-  const column = (from: Root, path: Path): string => `${name(aliasOf(from, path.via))}.${name(path.field.column)}`;
+  const figureOf = (from: Root, { measure }: Path): FigureColumn | undefined =>
+    measure === undefined ? undefined : from.figure?.(measure);
+  const column = (from: Root, path: Path): string =>
+    figureOf(from, path)?.column ?? `${name(aliasOf(from, path.via))}.${name(path.field.column)}`;
 
   /** `unless`: a condition that must hold, or else the record has no key. */
   function onPairs(from: Root, via: readonly SourceRelation[], alias: string, unless?: string): string {
@@ -305,8 +301,13 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
   }
 
   function writeCompare(from: Root, comparison: Comparison, negated: boolean, binds: Bind[]): string {
-    const codecOf = (path: Path) => shapes.facts(path, from.table).codec;
-    const of = { dialect, column: (path: Path) => column(from, path), codecOf, nextValue: () => values++ };
+    const of = {
+      dialect,
+      column: (path: Path) => column(from, path),
+      codecOf: (path: Path) => figureOf(from, path)?.codec ?? shapes.facts(path, from.table).codec,
+      scaleOf: (path: Path) => figureOf(from, path)?.scale,
+      nextValue: () => values++,
+    };
     const ids = new Set(collectVias(comparison).map(viaId));
     const written = guarded(
       [...ids].flatMap((id) => from.scopes.get(id) ?? []),
@@ -387,10 +388,6 @@ export function createSqlWriter(context: StatementContext, first = 0, taken?: st
       return values;
     },
   };
-}
-
-export function isNullable(path: Path): boolean {
-  return path.via.length > 0 || path.field.nullable;
 }
 
 function failMissingJoin(via: string): never {

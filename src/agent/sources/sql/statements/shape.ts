@@ -9,6 +9,7 @@ import type {
   Filter,
   GroupSelect,
   Join,
+  Measure,
   Path,
   RelatedRows,
   Select,
@@ -56,6 +57,7 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
   let last = 0;
 
   function facts(path: Path, rootTable: string): PathFacts {
+    if (path.measure !== undefined) return { id: -1 - path.measure, codec: ofFigures };
     let found = pathFacts.get(path);
     if (!found) {
       const table = path.via.at(-1)?.to.table ?? rootTable;
@@ -122,14 +124,18 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
 
   /** Collects values in the order in which statements/aggregate.ts numbers them. */
   function ofGroup(
-    { table, measures, groups, order, limit, skip = 0, merged, bounds = [], totals }: GroupSelect,
+    { table, measures, groups, order, limit, skip = 0, merged, bounds = [], having, hidesFigures, totals }: GroupSelect,
     values: unknown[],
   ): string {
     let key = '\n';
-    for (const { operation, of, where, fraction, related } of measures) {
+    const subqueries = new Set<string>();
+    for (const measure of measures) {
+      const { operation, of, where, fraction, related } = measure;
       if (related) {
-        const home = related.collection.table;
-        key += `${ofRelated(related, table, values)}${operation}${of ? ofExpression(of, home, values) : ''}`;
+        const id = subqueryId(measure, related);
+        if (!subqueries.has(id)) key += ofRelated(related, table, values);
+        subqueries.add(id);
+        key += `${id}:${operation}${of ? ofExpression(of, related.collection.table, values) : ''}`;
         continue;
       }
       key += `${operation}${fraction ? `${fraction.units}/${fraction.scale}` : ''}`;
@@ -151,6 +157,8 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
     if (merged) key += `;=${merged.join()}`;
     if (totals) key += `;+${totals.map(({ operation, measure = '' }) => `${operation}${measure}`).join()}`;
     for (const { measure, is, value } of bounds) key += `;${measure}${is}${value}`;
+    if (having) key += `;?${ofFilter(having, table, values)}`;
+    if (hidesFigures) key += ';H';
     return limit === undefined ? key : `${key}L${limit}S${skip}`;
   }
 
@@ -234,6 +242,15 @@ export function createShapes(dialect: Dialect, codecOf: (table: string, column: 
     },
   };
 }
+
+/** Of the figures that conditions compare. */
+const ofFigures = { type: 'Number' } as Codec;
+
+/** Whether the values of the measure are long, and are named in a subquery of their own. */
+export const isOfValues = ({ of }: Measure): boolean => of !== undefined && of.op !== 'field';
+
+/** Measures with the same one share a subquery. */
+export const subqueryId = (measure: Measure, { id }: RelatedRows): string => (isOfValues(measure) ? `${id}()` : id);
 
 /** The number of decimals of a canonical Number. */
 export function decimalsOf(value: unknown): number {

@@ -1,6 +1,7 @@
 // The SQL of a single test: each operator in each dialect. The caller handles negation (read.ts).
 import { fail } from '../../../../core/errors.ts';
 import type { Operator } from '../../../../core/filter.ts';
+import type { Path } from '../../statement.ts';
 import type { Codec, Dialect } from '../codec.ts';
 import { globPattern, insensitive, likePattern } from './patterns.ts';
 import { kindOf, placeholders } from './shape.ts';
@@ -11,6 +12,16 @@ export interface Bind {
   /** The index within a list; the last item repeats to fill all placeholders. */
   readonly item?: number;
   readonly encode: (value: unknown) => unknown;
+}
+
+/** The parameters, in the order of the text. */
+export function bindValues(binds: readonly Bind[], values: readonly unknown[]): unknown[] {
+  return binds.map(({ value, item, encode }) => {
+    const given = values[value];
+    if (item === undefined) return encode(given);
+    const list = given as readonly unknown[];
+    return encode(list[Math.min(item, list.length - 1)]);
+  });
 }
 
 export const FALSE = '1 = 0';
@@ -188,4 +199,8 @@ function unsupported(operator: Operator): never {
 /** Writes a test. `seen` is the expression it reads, which is null when the test is unknown. */
 export function writeTerm(operator: Operator, term: Term): { readonly sql: string; readonly seen: string } {
   return (terms[operator] ?? unsupported(operator))(operator, term);
+}
+
+export function isNullable(path: Path): boolean {
+  return path.via.length > 0 || path.field.nullable;
 }
