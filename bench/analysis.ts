@@ -1,5 +1,6 @@
 // The forms of aggregate on the large shop, each beside the SQL of a good analyst (large/forms.ts). Both must return the
-// same rows. The time of a form is that of the tool in this process, nearly all of it the time of the database.
+// same rows. The time of a form is that of the tool in this process, nearly all of it the time of the database. The time
+// of its statements alone is beside it; some run at the same time.
 //
 //   npx tsx bench/analysis.ts [form ...] [--on sqlite,mariadb,postgres] [--rounds 5] [--most-seconds 60] [--sql] [--quick]
 //
@@ -43,15 +44,31 @@ type Rows = readonly (readonly unknown[])[];
 
 interface Side {
   run(form: Form): Promise<Rows>;
+  /** The time of the statements so far, in ms. Absent: that of `run`. */
+  readonly statements?: () => number;
   close(): Promise<void>;
 }
 
 async function openPortico(url: string): Promise<Side> {
   const source = createSqlSource(url, { observe: () => {}, clock: systemClock });
+  let spent = 0;
+  const clocked = async <T>(run: Promise<T>): Promise<T> => {
+    const began = performance.now();
+    const result = await run;
+    spent += performance.now() - began;
+    return result;
+  };
+  const ours = watched(source, (text) => print(text));
   const print = (text: string) => (values.sql ? console.log(`\n${text}\n`) : undefined);
   const limits = { pageSizeLimit: 1000, queryTimeoutMs: 600_000 };
   const engine = await createEngine({
-    sources: [watched(source, print)],
+    sources: [
+      {
+        ...ours,
+        read: (select, options) => clocked(ours.read(select, options)),
+        aggregate: (group, options) => clocked(ours.aggregate!(group, options)),
+      },
+    ],
     observe: () => {},
     clock: systemClock,
     limits,
@@ -65,6 +82,7 @@ async function openPortico(url: string): Promise<Side> {
       const tool = tools.find(({ name }) => name === wanted)!;
       return (JSON.parse((await tool.run(tool.parse(args), call)) as string) as { rows: Rows }).rows;
     },
+    statements: () => spent,
     close: () => engine.close(),
   };
 }
@@ -96,15 +114,16 @@ const plain = (rows: Rows): Rows =>
     }),
   );
 
-async function timed(side: Side, form: Form): Promise<{ rows: Rows; ms: number }> {
-  const began = performance.now();
+async function timed(side: Side, form: Form): Promise<{ rows: Rows; ms: number; statements: number }> {
+  const [before, began] = [side.statements?.() ?? 0, performance.now()];
   const rows = plain(await side.run(form));
-  return { rows, ms: performance.now() - began };
+  const ms = performance.now() - began;
+  return { rows, ms, statements: side.statements ? side.statements() - before : ms };
 }
 
 async function measure(dialect: Dialect, form: Form, bare: Side, portico: Side): Promise<string> {
   const ends = performance.now() + mostSeconds * 1000;
-  const [bareMs, ours, ratios]: number[][] = [[], [], []];
+  const [bareMs, ours, ratios, statements]: number[][] = [[], [], [], []];
   for (let round = 0; round < Number(values.rounds) && (round === 0 || performance.now() < ends); round++) {
     const theirs = await timed(bare, form);
     const own = await timed(portico, form);
@@ -115,13 +134,16 @@ async function measure(dialect: Dialect, form: Form, bare: Side, portico: Side):
     bareMs!.push(theirs.ms);
     ours!.push(own.ms);
     ratios!.push(own.ms / theirs.ms);
+    statements!.push(own.statements / theirs.ms);
   }
   const cell = (all: number[], digits: number) => median(all).toFixed(digits);
-  return `| ${dialect} | ${form.name} | ${cell(bareMs!, 0)} | ${cell(ours!, 0)} | ${cell(ratios!, 2)} |`;
+  return `| ${dialect} | ${form.name} | ${cell(bareMs!, 0)} | ${cell(ours!, 0)} | ${cell(ratios!, 2)} | ${cell(statements!, 2)} |`;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'));
-console.log('| | form | SQL, ms | Portico, ms | times |\n| --- | --- | --- | --- | --- |');
+console.log(
+  '| | form | SQL, ms | Portico, ms | times | times of its statements |\n| --- | --- | --- | --- | --- | --- |',
+);
 for (const dialect of values.quick ? (['sqlite'] as const) : (values.on.split(',') as Dialect[])) {
   const url = values.quick ? smallShop(folder) : await keptShop(dialect);
   const [bare, portico] = [await openBare(dialect, url), await openPortico(url)];

@@ -294,4 +294,28 @@ export const forms: readonly Form[] = [
     sql: () => `select c.id, o.s, o.l from customers c join (select customer_id, sum(total) as s, min(total) as l from orders
       group by 1) as o on o.customer_id = c.id where o.l < o.s * 0.001 order by 1 limit 51`,
   },
+  {
+    name: 'list: customers whose average order is above 300',
+    tool: 'list',
+    args: {
+      collectionName: 'customers',
+      fields: ['id', { name: 'average', avg: 'orders:total' }],
+      filters: { field: 'average', operator: 'GreaterThan', value: 300 },
+      pagination: { size: 50 },
+    },
+    sql: () => `select c.id, o.a from customers c join (select customer_id, avg(total) as a from orders group by 1
+      having avg(total) > 300) as o on o.customer_id = c.id order by 1 limit 51`,
+  },
+  {
+    name: 'list: customers without an order since July 2024',
+    tool: 'list',
+    args: {
+      collectionName: 'customers',
+      fields: ['id', { name: 'last', max: 'orders:created_at' }],
+      filters: { field: 'last', operator: 'Before', value: '2024-07-01T00:00:00Z' },
+      pagination: { size: 50 },
+    },
+    sql: () => `select c.id, o.l from customers c join (select customer_id, max(created_at) as l from orders group by 1
+      having max(created_at) < '2024-07-01') as o on o.customer_id = c.id order by 1 limit 51`,
+  },
 ];
