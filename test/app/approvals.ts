@@ -3,6 +3,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
 import type { HeadlessAgent } from '../../src/agent/agent.ts';
+import type { PolicyInput } from '../../src/core/caller.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import type { ElicitationAnswer } from '../../src/mcp/approvals/approval.ts';
 import type { CollectionPermission } from '../../src/store/permissions/types.ts';
@@ -41,12 +42,14 @@ const tables = [
 export interface DeskOptions {
   readonly permissions: Readonly<Record<string, CollectionPermission>>;
   readonly clock?: Clock;
-  /** The approval policy of the action `Refund`. */
-  readonly approval?: 'ask' | 'ask-person' | 'deny';
+  /** The approval policy of the action `Refund` in code. */
+  readonly approval?: PolicyInput;
   /** The URL of a storage that several processes share. */
   readonly storage?: string;
   readonly customize?: (agent: HeadlessAgent) => void;
   readonly callSeconds?: number;
+  /** A delete of a customer deletes their orders. */
+  readonly cascades?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -60,11 +63,15 @@ export async function openDesk({
   storage,
   customize: more,
   callSeconds,
+  cascades,
   env,
 }: DeskOptions): Promise<Desk> {
   const database = await servers[0]!.create();
   onTestFinished(() => database.drop());
-  await runSql(database, tables);
+  await runSql(
+    database,
+    tables.map((sql) => sql.replace('customers(id))', `customers(id)${cascades ? ' ON DELETE CASCADE' : ''})`)),
+  );
   const ran: string[] = [];
   const customize = (agent: HeadlessAgent) => {
     agent.customizeCollection('orders', (orders) =>

@@ -292,6 +292,23 @@ test('start, generateSchemaOnly: after a failure more can be added; stop: closes
   expect(seen).toEqual([['a', 'b'], [], [], [], [...all, ...all].sort(), all]);
 });
 
+test('generateSchemaOnly, stop: without a start, stop closes the sources once, also of several files, and the agent can start', async () => {
+  const closed: string[] = [];
+  const { agent } = emptyAgent();
+  agent.addDataSource(() => closing('a', closed)).addDataSource(() => closing('b', closed));
+  await agent.generateSchemaOnly();
+  await agent.generateSchemaOnly();
+  const seen = [closed.splice(0)];
+  await agent.stop();
+  seen.push(closed.splice(0).sort());
+  await agent.stop();
+  seen.push(closed.splice(0));
+  await agent.start();
+  await agent.stop();
+  seen.push(closed.splice(0).sort());
+  expect(seen).toEqual([[], ['a', 'a', 'b', 'b'], [], ['a', 'b']]);
+});
+
 test('restart, stop: restarts run one after another, and a stop waits for them', async () => {
   const order: string[] = [];
   const closed: string[] = [];

@@ -41,6 +41,9 @@ const sayings = [
       .importField('owner label', { path: 'owner:label' })
       .importField('friend code', { path: 'friend:code', readonly: false })
       .importField('own code', { path: 'code' })
+      .importField('far owner', { path: 'friend:owner:first' })
+      .importField('far code', { path: 'friend:friend:code', readonly: false })
+      .importField('far fixed', { path: 'friend:owner:last', readonly: true })
       .renameField('code', 'mark')
       .renameField('friend_id', 'pal')
       .removeField('mark', 'pal'),
@@ -162,6 +165,19 @@ test('importField, addField: a missing related record gives null despite a defau
   expect(['owner name', 'owner label', 'friend code', 'own code'].map((name) => fields[name])).toEqual(['String?', expect.stringContaining('ro'), 'String?', 'String? ro']);
   expect(inSchema('pets').fields.filter(({ isRequired }: { isRequired: boolean }) => isRequired)).toEqual([]);
   expect([await rowsOf('pets', ['id'], { filters: { field: 'owner name', operator: 'Missing' } }), (await place.save('pets', 2, { 'owner name': 'X' })).status]).toEqual([[[2]], expect.any(Number)]);
+}); // biome-ignore format: short
+
+test('importField: over several relations, the field is read, and written to the last record unless it is read-only', async () => {
+  const far = ['far owner', 'far code', 'far fixed'];
+  const fields = await described('pets');
+  expect(far.map((name) => fields[name])).toEqual(['String?', 'String?', 'String? ro']);
+  const readOnly = inSchema('pets').fields.filter(({ isReadOnly }: { isReadOnly: boolean }) => isReadOnly).map(({ field }: { field: string }) => field);
+  expect([readOnly.includes('far owner'), readOnly.includes('far code'), readOnly.includes('far fixed')]).toEqual([false, false, true]);
+  const ofThird = { filters: { field: 'id', operator: 'Equal', value: 3 } };
+  expect(await rowsOf('pets', far, ofThird)).toEqual([['Ada', 'b', 'Byron']]);
+  const refused = await place.save('pets', 3, { 'far fixed': 'X' });
+  expect([refused.status, (await place.save('pets', 3, { 'far owner': 'Ann' })).status, (await rowsOf('owners', ['forename']))[0]]).toEqual([400, 200, ['Ann']]);
+  expect([(await place.save('pets', 3, { 'far owner': 'Ada' })).status, (await rowsOf('owners', ['forename'])).slice(0, 2)]).toEqual([200, [['Ada'], ['Bo']]]);
 }); // biome-ignore format: short
 
 test('addFieldValidation, setFieldNullable: null breaks only Present; a nullable field keeps other rules; null in In never matches; long strings are checked fully', async () => {

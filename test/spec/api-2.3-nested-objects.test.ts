@@ -48,7 +48,7 @@ describe('api 2.3 Nested objects', () => {
   test('Collection | object (constant `collection`), name (string, as defined in the schema)', async () => {
     expect(note.collection).toStrictEqual({ object: 'collection', name: 'orders' });
     const { id } = await client.create({ collectionName: 'orders' });
-    for (const name of ['Order_Items', 'order items', 'ÄRZTE']) {
+    for (const name of ['Order_Items', 'order items', 'ÄRZTE', 'sales.orders', 'a:b/c', '%41']) {
       await client.tables().knex('notes').where({ id }).update({ collection: name });
       expect((await client.ask('GET', '{notes}?limit=1')).body.data[0].collection).toStrictEqual({
         object: 'collection',
