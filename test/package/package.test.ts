@@ -49,6 +49,13 @@ test('dependencies have version ranges, so that their fixes are installed withou
   expect(all.filter(([, range]) => !range.startsWith('^'))).toEqual([]);
 });
 
+test('the MCP packages are of the second generation', () => {
+  const names = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+  const mcp = names.filter((name) => name.startsWith('@modelcontextprotocol/'));
+  expect(mcp.sort()).toEqual(['client', 'node', 'server'].map((name) => `@modelcontextprotocol/${name}`));
+  expect(existsSync(join(at.folder, 'node_modules/@modelcontextprotocol/sdk'))).toBe(false);
+});
+
 test('the package contains the licences of the bundled packages', () => {
   const text = readFileSync(join(at.folder, 'node_modules/portico/dist/LICENSES.txt'), 'utf8');
   for (const name of bundledPackages) expect(text).toContain(`${name}\n\n`);

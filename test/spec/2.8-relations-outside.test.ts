@@ -8,6 +8,7 @@ const place = serveOutside(
   [
     'CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR(20) NOT NULL)',
     "INSERT INTO people VALUES (1, 'Ada'), (2, 'Bo'), (3, 'Cy')",
+    // The database has the relation 'profiles' of people, whose key is here.
     'CREATE TABLE profiles (id INTEGER PRIMARY KEY, person_id INTEGER UNIQUE REFERENCES people(id), bio VARCHAR(20))',
     "INSERT INTO profiles VALUES (7, 2, 'writes'), (8, 1, NULL)",
     'CREATE TABLE passes (code VARCHAR(9) PRIMARY KEY, holder INTEGER)',
@@ -19,9 +20,8 @@ const place = serveOutside(
     agent
       .customizeCollection('people', (each) =>
         each
-          .addOneToOneRelation('profile', 'profiles', { originKey: 'person_id' })
           .addOneToOneRelation('pass', 'passes', { originKey: 'holder' })
-          .use(flattenRelation, { relationName: 'profile', include: ['bio', 'id'] })
+          .use(flattenRelation, { relationName: 'profiles', include: ['bio', 'id'] })
           .use(flattenRelation, { relationName: 'pass', readonly: true }),
       )
       .customizeCollection('visits', (each) =>
@@ -34,21 +34,21 @@ const place = serveOutside(
 const rowsOf = async (collectionName: string, fields: string[], more: object = {}) =>
   (await place.tool('list', { collectionName, fields, sort: [{ field: 'id' }], ...more })).json.rows;
 
-test('flattenRelation: relationName of a one-to-one relation, whose key is in the other collection: read, filtered, sorted and written', async () => {
-  const fields = ['name', 'profile@@@bio', 'profile@@@id', 'pass@@@code'];
+test('flattenRelation: relationName: a one-to-one relation of the database or of code, whose key is in the other collection: read, filtered, sorted and written', async () => {
+  const fields = ['name', 'profiles@@@bio', 'profiles@@@id', 'pass@@@code'];
   expect(await rowsOf('people', fields)).toEqual([
     ['Ada', null, 8, 'p1'],
     ['Bo', 'writes', 7, null],
     ['Cy', null, null, 'p3'],
   ]);
-  const filters = { field: 'profile@@@bio', operator: 'Equal', value: 'writes' };
+  const filters = { field: 'profiles@@@bio', operator: 'Equal', value: 'writes' };
   const sort = [{ field: 'pass@@@code', ascending: false }];
   expect([await rowsOf('people', ['id'], { filters }), await rowsOf('people', ['id'], { sort })]).toEqual([
     [[2]],
     [[3], [1], [2]],
   ]);
   const statuses = [
-    (await place.save('people', 1, { 'profile@@@bio': 'reads' })).status,
+    (await place.save('people', 1, { 'profiles@@@bio': 'reads' })).status,
     (await place.save('people', 1, { 'pass@@@code': 'p9' })).status,
   ];
   expect([statuses, await rowsOf('profiles', ['id', 'bio'])]).toEqual([
@@ -58,10 +58,10 @@ test('flattenRelation: relationName of a one-to-one relation, whose key is in th
       [8, 'reads'],
     ],
   ]);
-  await place.save('people', 1, { 'profile@@@bio': null });
+  await place.save('people', 1, { 'profiles@@@bio': null });
 });
 
-test('flattenRelation: relationName of a many-to-one relation that code adds, with keys that lead to no record', async () => {
+test('flattenRelation: relationName: a many-to-one relation that code adds, with keys that lead to no record', async () => {
   expect(await rowsOf('visits', ['id', 'used@@@holder'])).toEqual([
     [1, 3],
     [2, null],

@@ -1,14 +1,13 @@
 // Finds problems in the ledger, one line each.
 import { existsSync, readFileSync } from 'node:fs';
 import { mutations, points } from './mutations.ts';
-import { pending } from './pending.ts';
 import { idsWithProofs } from './proofs.ts';
 import { type Row, rows } from './rows.ts';
 import { type SpecTest, testsOf, timesIn } from './runner.ts';
 
 export function judgeLedger(tests: readonly SpecTest[]): string[] {
   const ids = new Set(rows.map(({ id }) => id));
-  const unknown = [...pending.keys(), ...mutations.keys(), ...idsWithProofs].filter((id) => !ids.has(id));
+  const unknown = [...mutations.keys(), ...idsWithProofs].filter((id) => !ids.has(id));
   return [
     ...unknown.map((id) => `'${id}' is no row of test/spec/ledger/rows.ts`),
     ...rows.flatMap((row) =>
@@ -30,9 +29,7 @@ export function judgeLedger(tests: readonly SpecTest[]): string[] {
 
 function judgeDecision(row: Row): string[] {
   const { id, proofs } = row;
-  if (proofs.length === 0)
-    return pending.has(id) ? [] : [`${id} has no test: name one in test/spec/ledger/decisions.ts`];
-  if (pending.has(id)) return [`${id} has a test: it is no longer pending`];
+  if (proofs.length === 0) return [`${id} has no test: name one in test/spec/ledger/decisions.ts`];
   return findMissing(row);
 }
 
@@ -46,7 +43,6 @@ function findMissing({ id, proofs }: Row): string[] {
 }
 
 function judgeRow(id: string, tests: number): string[] {
-  if (pending.has(id)) return tests > 0 ? [`${id} has a test: it is no longer pending`] : [];
   if (tests === 0) return [`${id} has no test: name one after it in test/spec`];
   return mutations.has(id) ? [] : [`${id} has no mutation: name the point that switches it off`];
 }

@@ -26,6 +26,7 @@ import { edgesDrawnC } from './mutations/edges-drawn-c.ts';
 import { edgesDrawnD } from './mutations/edges-drawn-d.ts';
 import { edgesDrawnE } from './mutations/edges-drawn-e.ts';
 import { edgesDrawnF } from './mutations/edges-drawn-f.ts';
+import { edgesDrawnI } from './mutations/edges-drawn-i.ts';
 import { edgesE } from './mutations/edges-e.ts';
 import { edgesOfEngine } from './mutations/edges-engine.ts';
 import { edgesOfAgentRows } from './mutations/edges-rows-agent.ts';
@@ -68,6 +69,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   edgesDrawnD,
   edgesDrawnE,
   edgesDrawnF,
+  edgesDrawnI,
   edgesOfActions,
   edgesOfAgent,
   edgesOfApi,
