@@ -60,6 +60,14 @@ function lists({ collection, field, guess, type, visible }: Place): Templates {
       ...{ collectionName, fields: ['id', { name: 'x', expression: expressions[type] }] },
       ...{ sort: [{ field: 'x' }], ...size },
     }),
+    'column filter': list({
+      fields: ['id', { name: 'x', expression: expressions[type] }],
+      ...{ filters: { ...overflowing, expression: undefined, field: 'x' }, enableCount: true },
+    }),
+    'column filter other': list({
+      fields: ['id', { name: 'x', expression: { coalesce: [visible, visible] } }],
+      ...{ filters: { field: 'x', operator: 'NotEqual', other: field }, enableCount: true },
+    }),
     distinct: list({ fields: [field], distinct: true }),
     search: list({ search: String(guess), enableCount: true }),
     'search in relations': list({ search: String(guess), shouldSearchInRelation: true, enableCount: true }),

@@ -31,7 +31,33 @@ function lists({ collection: collectionName, relation, field, guess, isNumber, p
       ...{ collectionName, fields: ['id', { name: 'x', ...figure }] },
       ...{ sort: [{ field: 'x', ascending: false }], pagination: { size: 1 } },
     });
+  const filtered = (figure: object, condition: object, more: object = {}) =>
+    list({
+      fields: ['id', { name: 'x', ...figure }, { name: 'n', count: relation }],
+      ...{ filters: { field: 'x', ...condition }, enableCount: true, ...more },
+    });
+  const isEqual = { operator: 'Equal', value: guess };
   return {
+    'filter on a count': filtered({ count: relation }, { operator: 'GreaterThan', value: 1 }),
+    'filter on no count': filtered({ count: relation }, { operator: 'Equal', value: 0 }),
+    'filter on a count where': filtered({ count: relation, where }, { operator: 'GreaterThan', value: 0 }),
+    'filter on two counts': filtered({ count: relation, where }, { operator: 'LessThan', other: 'n' }),
+    'filter on max': filtered({ max: path }, isEqual),
+    'filter on no max': filtered({ max: path }, { operator: 'Missing' }),
+    'filter on a figure by pages': pages('list', {
+      ...{ collectionName, fields: ['id', { name: 'x', countDistinct: path }], pagination: { size: 1 } },
+      filters: { aggregator: 'Not', conditions: [{ field: 'x', operator: 'Equal', value: 1 }] },
+    }),
+    ...(isNumber && {
+      'filter on a sum': filtered({ sum: path }, { operator: 'GreaterThan', value: guess }),
+      'filter on a sum and a count': filtered({ sum: path }, { operator: 'GreaterThan', other: { times: ['n', 100] } }),
+      'filter on a product': filtered(
+        { sum: { times: [path, { times: [path, path] }] } },
+        { operator: 'GreaterThan', other: { times: ['x', { times: ['x', 'x'] }] } },
+      ),
+      'filter on an average': filtered({ avg: path }, { operator: 'LessThan', value: guess }),
+      'filter on min': filtered({ min: path }, { operator: 'LessThan', other: 'n' }),
+    }),
     some: list({ filters: { some: relation, where }, enableCount: true }),
     'some without where': list({ filters: { some: relation } }),
     none: list({ filters: { none: relation, where }, enableCount: true }),
@@ -113,6 +139,15 @@ function requests({ collection, relation, field, guess, parent, to }: Many): Tem
     filters: get(at, { ...fields, filters: JSON.stringify({ some: relation, where }) }),
     'filters count': get(`${at}/count`, { filters: JSON.stringify({ none: relation, where }) }),
     columns: get(at, { ...fields, columns: JSON.stringify([{ name: 'x', count: relation, where }]), sort: '-x' }),
+    'columns filters': get(at, {
+      ...fields,
+      columns: JSON.stringify([{ name: 'x', count: relation, where }]),
+      filters: JSON.stringify({ field: 'x', operator: 'GreaterThan', value: 0 }),
+    }),
+    'columns count': get(`${at}/count`, {
+      columns: JSON.stringify([{ name: 'x', max: `${relation}:${field}` }]),
+      filters: JSON.stringify({ ...where, field: 'x' }),
+    }),
     search: get(at, { search: String(guess), searchExtended: '1' }),
     'figures by group': post(`/stats${at}`, { measures: { n: { count: true } }, groups: [`${relation}:${field}`] }),
     ...(ofOne(relation) && {

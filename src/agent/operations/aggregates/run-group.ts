@@ -115,8 +115,8 @@ export function toInMemoryQuery(
   const paths = new Set(groupPaths(group));
   if (group.measures.some(({ related }) => related))
     fail('INVALID_ARGUMENT', {
-      argument: 'sort',
-      problem: `a list cannot be sorted by figures of related records together with ${cause}. Leave those out.`,
+      argument: 'fields',
+      problem: `a list cannot be sorted or filtered by figures of related records together with ${cause}. Leave those out.`,
     });
   if (group.groups.some(({ related }) => related))
     fail('INVALID_ARGUMENT', {
