@@ -172,8 +172,8 @@ export const periodLabel = (timeRange: TimeRange, start: string): string => rang
 /** A week belongs to the year of its Thursday (ISO 8601). */
 function weekLabel(start: string): string {
   const thursday = new Date(Date.parse(`${start}T00:00:00Z`) + 3 * 86_400_000);
-  const year = thursday.getUTCFullYear();
-  const week = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * 86_400_000)) + 1;
+  const year = thursday.toISOString().slice(0, 4);
+  const week = Math.floor((thursday.getTime() - Date.parse(`${year}-01-01`)) / (7 * 86_400_000)) + 1;
   return `W${week}-${year}`;
 }
 
