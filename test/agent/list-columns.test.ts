@@ -291,6 +291,37 @@ test('columns of records in another source are shown, but sorts by them are refu
   await engine.close();
 });
 
+test('a figure behind two to-many relations counts what the caller may see of both', async () => {
+  const bought = column('bought', { count: 'customers:orders' });
+  const expected = (counts: (customer: (typeof customers)[number]) => boolean, status?: string) =>
+    [1, 2, 3, 4].map((city) => {
+      const ids = customers.filter((each) => each[1] === city && counts(each)).map(([id]) => id);
+      return orders.filter((each) => ids.includes(each[1]!) && (status === undefined || each[2] === status)).length;
+    });
+  for (const subject of subjects) {
+    const ask = async (rights: Rights = {}, request: Partial<ListRequest> = {}) =>
+      (await list(subject, { collection: 'cities', fields: ['id', bought], ...request }, rights)).rows;
+    const countsOf = async (rights: Rights) => {
+      const rows = await ask(rights);
+      const busy = await ask(rights, { filter: { field: 'bought', operator: 'GreaterThan', value: 3 } });
+      expect(busy, subject.name).toEqual(rows.filter(([, n]) => Number(n) > 3));
+      return rows.map(([, n]) => n);
+    };
+    expect(await countsOf({}), subject.name).toEqual(expected(() => true));
+    const ada = { customers: { field: 'name', operator: 'Equal', value: 'Ada' } } as const;
+    expect(await countsOf({ scopes: ada })).toEqual(expected(([, , name]) => name === 'Ada'));
+    const paid = { orders: { field: 'status', operator: 'Equal', value: 'paid' } } as const;
+    expect(await countsOf({ scopes: { ...ada, ...paid } })).toEqual(expected(([, , name]) => name === 'Ada', 'paid'));
+    for (const hidden of ['orders.customer_id', 'customers.city_id'])
+      expect(await refusal(subject, { collection: 'cities', fields: [bought] }, { hidden: [hidden] })).toMatch(
+        /no (field|relation)/,
+      );
+    expect(
+      await refusal(subject, { collection: 'cities', fields: [bought] }, { browse: ['cities', 'orders'] }),
+    ).toMatch(/no (field|relation)/);
+  }
+});
+
 test('an invalid column is refused with what to send', async () => {
   const [subject] = subjects as [Subject];
   const refuse = (given: unknown, more: Partial<ListRequest> = {}) =>
@@ -315,7 +346,13 @@ test('an invalid column is refused with what to send', async () => {
   expect(await refuse({ name: 'x', sum: { plus: ['orders:total', 'rate'] } })).toMatch(
     "'rate' is a value of the record itself",
   );
-  expect(await refuse({ name: 'x', count: 'city:customers:orders' })).toMatch('leads through two to-many relations');
+  expect(await refuse({ name: 'x', count: 'city:customers:teams' })).toMatch(
+    'leads through two to-many relations, and a column follows two only if',
+  );
+  expect(await refuse({ name: 'x', count: 'orders:customer:orders' })).toMatch('leads through two to-many relations');
+  expect(await refuse({ name: 'x', sum: 'city:customers:orders:customer:orders:total' })).toMatch(
+    'leads through three to-many relations',
+  );
   expect(await refuse({ name: 'x', count: 'orders', where: 'paid' })).toMatch('fields.x.where: send a filter');
   expect(await refuse({ name: 'x', count: 'orders', where: { field: 'status', operator: 'Near', value: 1 } })).toMatch(
     "'Near'",

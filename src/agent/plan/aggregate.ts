@@ -222,7 +222,7 @@ function planRelatedMeasures(
     if (!measure) return undefined;
     const { related } = measure;
     const same = planned.flatMap((other) => (other && other.related.id === related.id ? [other] : []));
-    const paths = same.flatMap(({ of }) => (of ? fieldPaths(of) : []));
+    const paths = [...related.keys, ...same.flatMap(({ of }) => (of ? fieldPaths(of) : []))];
     return { ...measure, related: { ...related, joins: planJoins(related.where, planner.scope, paths, planner) } };
   });
 }
@@ -279,25 +279,26 @@ function startOf({ relation }: ToManySplit): {
 
 /** The condition of rows that lead to a record which the caller may see. */
 function planVisible(many: ToManySplit, more: Filter, planner: Planner): Filter {
+  const { relation, back } = many;
   const { collection, further } = startOf(many);
-  const present = further.map((each): Filter => {
+  const present = [...further, ...(back ? [back] : [])].map((each): Filter => {
     const path = pathTo(collection, [each], each.on[0]!.to);
     return not({ op: 'test', path, is: 'Missing', value: null });
   });
-  const { relation } = many;
   const visible = and(planner.scope(collection), planTypeCondition(relation, 'to', relation.to, []), ...present, more);
   return planCrossSource(collection, visible, planner);
 }
 
-function linkRows(home: Collection, { via, relation }: ToManySplit, id: string) {
+function linkRows(home: Collection, { via, relation, back }: ToManySplit, id: string) {
   const { through, to } = relation;
   const collection = through?.collection ?? to;
   const pairs = through?.origin ?? relation.on;
+  const toKeys = back ? [back] : [];
   return {
     id,
     collection,
     own: pairs.map(({ from }) => pathTo(home, via, from)),
-    keys: pairs.map(({ to: column }) => pathTo(collection, [], column)),
+    keys: pairs.map(({ to: column }) => pathTo(collection, toKeys, column)),
     ownWhere: planTypeCondition(relation, 'from', home, via),
   };
 }

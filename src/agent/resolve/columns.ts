@@ -4,7 +4,7 @@ import { fail, isAppError } from '../../core/errors.ts';
 import { MAX_COLUMNS, type PlainColumn } from '../../core/filter/columns.ts';
 import { fieldNames, mapFieldNames, type PlainExpression } from '../../core/filter/expression.ts';
 import type { PlainMeasures } from '../../core/filter/measures.ts';
-import type { Moment } from '../model/types.ts';
+import type { Collection, Moment, Relation } from '../model/types.ts';
 import type { Expression, Path } from '../plan/types.ts';
 import { type ColumnOf, formatType, resolveExpression, typeOf } from './expression.ts';
 import { findToMany, type ToManySplit } from './filter.ts';
@@ -127,10 +127,38 @@ function resolveFigure(
   return { ...measure, name: String(column.name), at, many };
 }
 
-/** The to-many relation that the whole text names. */
+/** The to-many relation, or two, that the whole text names. */
 function findRelated(view: CollectionView, text: string): ToManySplit | undefined {
-  const found = findToMany(view, `${text}:*`);
+  const found = findFigure(view, `${text}:*`);
   return found?.rest === '*' ? found : undefined;
+}
+
+/** Splits a path behind its to-many relations: one, or two without a through collection. */
+function findFigure(view: CollectionView, text: string): ToManySplit | undefined {
+  const first = findToMany(view, text);
+  const second = first && findToMany(view.forCollection(first.relation.to), first.rest);
+  if (!second) return first;
+  const { via, relation } = first;
+  if (second.via.length > 0 || ![relation, second.relation].every(isPlain)) return first;
+  const both = Object.freeze({ ...second.relation, name: `${relation.name}:${second.relation.name}`, on: relation.on });
+  return { via, relation: both, back: toOne(second.relation, relation.to), rest: second.rest };
+}
+
+const isPlain = ({ through, only, reach }: Relation): boolean => !through && !only && reach === 'join';
+
+const toOnes = new WeakMap<Relation, Relation>();
+
+/** The to-one relation of the foreign records to their record in `home`. */
+function toOne(relation: Relation, home: Collection): Relation {
+  let known = toOnes.get(relation);
+  if (!known) {
+    const on = relation.on.map(({ from, to }) => ({ from: to, to: from }));
+    // Databases reject NUL in names, so this name is unique.
+    const name = `${relation.name}\0back`;
+    known = Object.freeze({ kind: 'one', name, to: home, on, inverse: false, reach: 'join', enforced: false });
+    toOnes.set(relation, known);
+  }
+  return known;
 }
 
 /** The relation that all fields of the expression are behind, and the expression on the related record. */
@@ -147,9 +175,8 @@ function splitExpression(
   const rests = new Map<string, string>();
   let many: ToManySplit | undefined;
   for (const name of names) {
-    const found = findToMany(view, name) ?? failNotRelated(view, name, kind, at);
-    if (findToMany(view.forCollection(found.relation.to), `${found.rest}:*`))
-      invalid(at, `'${name}' leads through two to-many relations; a column follows one.`);
+    const found = findFigure(view, name) ?? failNotRelated(view, name, kind, at);
+    if (findToMany(view.forCollection(found.relation.to), `${found.rest}:*`)) failOnRelations(name, found, at);
     if (many && idOf(many) !== idOf(found))
       invalid(at, 'its fields are behind different relations. Send a column for each relation.');
     many = found;
@@ -157,6 +184,13 @@ function splitExpression(
   }
   if (!many) return invalid(at, `takes a field of related records, such as "orders:total": ${form}`);
   return { many, of: mapFieldNames(given as PlainExpression, (name) => rests.get(name) ?? name) };
+}
+
+function failOnRelations(name: string, { back }: ToManySplit, at: string): never {
+  const what = back
+    ? 'through three to-many relations, and a column follows two at most'
+    : 'through two to-many relations, and a column follows two only if both are of one data source, and neither is polymorphic or has a through collection';
+  return invalid(at, `'${name}' leads ${what}. Aggregate the collection at its end.`);
 }
 
 const idOf = ({ via, relation }: ToManySplit): string => relationPathId([...via, relation]);

@@ -258,6 +258,8 @@ export interface ToManySplit {
   readonly via: readonly Relation[];
   /** The first to-many relation of the path. */
   readonly relation: Relation;
+  /** The path leads through two, and `relation` is both: this one leads from its records to those that have its keys. */
+  readonly back?: Relation;
   /** The remaining path, from the foreign collection. */
   readonly rest: string;
 }

@@ -141,10 +141,11 @@ async function readBatch(
   const scope = scopesOf(call);
   const planner = createPlanner(scope, rowsLimitOf(call.ops));
   const { many } = columns[0].measure;
-  const { relation } = many;
+  const { relation, back } = many;
   const { to, through } = relation;
   const holder = through?.collection ?? to;
-  const ends = pairsOf(many).map(({ to: column }) => pathTo(holder, [], column));
+  // A record that the caller may not see has no key.
+  const ends = pairsOf(many).map(({ to: column }) => pathTo(holder, back ? [back] : [], column));
   const ofKeys = keysFilter({ key: ends }, keys);
   const own = and(scope(to), planTypeCondition(relation, 'to', to, []));
   const { condition, groups } = through
