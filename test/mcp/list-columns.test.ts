@@ -160,12 +160,29 @@ test.each([
   ['{some, where, atLeast} under And', { aggregator: 'And', conditions: [{ some: 'orders', where: { field: 'status', operator: 'Equal', value: 'paid' }, atLeast: 1 }, { field: 'country', operator: 'Equal', value: 'FR' }] }, [2]],
   ['a figure in place of a field', { field: { count: 'orders' }, operator: 'LessThan', value: 2 }, [2, 3]],
   ['a figure as value', { field: 'id', operator: 'LessThan', value: { count: 'orders' } }, [1]],
+  ['a figure within a value', { field: 'id', operator: 'LessThan', value: { times: [{ count: 'orders' }, { count: 'orders' }] } }, [1]],
+  ['a multiple of a figure', { field: 'id', operator: 'GreaterThan', value: { times: [1.5, { count: 'orders' }] } }, [2, 3]],
 ])('figures of related records in a filter, as %s: the list with their columns', async (_, filters, ids) => {
   const refusal = await list({ collectionName: 'customers', fields: ['id'], filters });
   const [, form = ''] = /^INVALID_ARGUMENT: filters: figures of related records are columns, which filters name: send (.*)\.$/.exec(refusal) ?? [];
   const found = JSON.parse(await list({ collectionName: 'customers', ...JSON.parse(form) }));
   expect(found.rows.map(([id]: [number]) => id)).toEqual(ids);
 }); // biome-ignore format: cases
+
+test('a note says that records without a figure are not below a number, and how to include them', async () => {
+  const fields = ['id', { name: 'spent', sum: 'orders:total' }, { name: 'n', count: 'orders' }];
+  const ask = async (filters: unknown) => JSON.parse(await list({ collectionName: 'customers', fields, filters }));
+  const few = { field: 'spent', operator: 'LessThan', value: 75 };
+  const { rows, note } = await ask(few);
+  expect(rows).toEqual([[1, 70, 2], [2, 70, 1]]);
+  const [, form = ''] = /^Records without a value of 'spent', .* are left out\. To include them, send (.*)\.$/.exec(note) ?? [];
+  const whole = await ask(JSON.parse(form));
+  expect([whole.rows, whole.note]).toEqual([[[1, 70, 2], [2, 70, 1], [3, null, 0]], undefined]);
+  const both = { aggregator: 'And', conditions: [{ field: 'n', operator: 'LessThan', value: 5 }, few] };
+  expect((await ask(both)).note).toBe(note);
+  for (const clear of [{ ...few, operator: 'GreaterThan' }, { field: 'n', operator: 'LessThan', value: 5 }, { aggregator: 'Not', conditions: [few] }])
+    expect((await ask(clear)).note).toBeUndefined();
+}); // biome-ignore format: rows
 
 const page = readFileSync('docs/lists.md', 'utf8');
 const calls = [...page.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, text]) => JSON.parse(text!));

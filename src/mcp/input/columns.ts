@@ -121,7 +121,7 @@ export function failOnFiguresInFilters(args: JsonObject, context: NameContext): 
   const changed = conditions.map((each) => {
     const found = isObject(each) ? toFigureCondition(each, context) : undefined;
     if (!found) return each;
-    columns.push(found.column);
+    columns.push(...found.columns);
     return found.condition;
   });
   if (columns.length === 0) return;
@@ -136,7 +136,7 @@ export function failOnFiguresInFilters(args: JsonObject, context: NameContext): 
 }
 
 interface FigureCondition {
-  readonly column: JsonObject;
+  readonly columns: readonly JsonObject[];
   readonly condition: JsonObject;
 }
 
@@ -149,17 +149,30 @@ function toFigureCondition(condition: JsonObject, { names, collection }: NameCon
     if (relation === undefined || !bound || others.length > 0) return undefined;
     const name = `number of ${relation}`;
     return {
-      column: { name, count: relation, ...(where !== undefined && { where }) },
+      columns: [{ name, count: relation, ...(where !== undefined && { where }) }],
       condition: { field: name, ...bound },
     };
   }
   const { field, operator, value } = condition;
   if (Object.keys(condition).length !== 3 || typeof operator !== 'string') return undefined;
-  const ofValue = toFigureColumn(value, { names, collection });
-  if (typeof field === 'string' && ofValue)
-    return { column: ofValue, condition: { field, operator, other: ofValue.name } };
+  const columns: JsonObject[] = [];
+  const other = nameFigures(value, { names, collection }, columns);
+  if (typeof field === 'string' && columns.length > 0) return { columns, condition: { field, operator, other } };
   const ofField = toFigureColumn(field, { names, collection });
-  return ofField && value !== 0 ? { column: ofField, condition: { field: ofField.name, operator, value } } : undefined;
+  if (!ofField || value === 0) return undefined;
+  return { columns: [ofField], condition: { field: ofField.name, operator, value } };
+}
+
+/** The value with names in place of figures of related records, which become columns. */
+function nameFigures(value: unknown, context: NameContext, columns: JsonObject[]): unknown {
+  const column = toFigureColumn(value, context);
+  if (column) {
+    if (!columns.some(({ name }) => name === column.name)) columns.push(column);
+    return column.name;
+  }
+  if (Array.isArray(value)) return value.map((each) => nameFigures(each, context, columns));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, nameFigures(each, context, columns)]));
 }
 
 /** `{"avg": "category:products:price"}`, with a name. Undefined for a field of the record. */

@@ -171,7 +171,8 @@ const operandsOf = (measures: JsonObject): string[] =>
   );
 
 function failInverted(input: JsonObject, argument: string, outer: JsonObject, above?: readonly unknown[]): never {
-  const { measures, groups, having, includeEmpty, sort: _sort, over: _over, ...rest } = input;
+  const { measures, groups, having, includeEmpty, sort: _sort, over, ...rest } = input;
+  const sort = isObject(over) ? over.sort : undefined;
   const inner = {
     groups,
     measures,
@@ -180,7 +181,7 @@ function failInverted(input: JsonObject, argument: string, outer: JsonObject, ab
   };
   return fail('INVALID_ARGUMENT', {
     argument,
-    problem: `has the inner groups, and measures are about them: send ${JSON.stringify({ ...rest, measures: outer, ...(above && { groups: above }), over: inner })}.`,
+    problem: `has the inner groups, and measures are about them: send ${JSON.stringify({ ...rest, measures: outer, ...(above && { groups: above }), ...(sort !== undefined && { sort }), over: inner })}.`,
   });
 }
 

@@ -3,7 +3,7 @@
 import type { CallOptions, CountRequest, ListAnswer, ListRequest } from '../../agent/requests.ts';
 import { fail, isAppError } from '../../core/errors.ts';
 import type { PlainColumn } from '../../core/filter/columns.ts';
-import type { PlainFilter, PlainSort } from '../../core/filter.ts';
+import { isBranch, type PlainFilter, type PlainLeaf, type PlainSort } from '../../core/filter.ts';
 import {
   type JsonObject,
   readCells,
@@ -139,7 +139,11 @@ export async function runListing(args: Listing, call: ToolCall, reads: ListingRe
     : [await listed, undefined];
   checkCells(args.cells, answer.columns);
   const isLate = skip >= NUMBERED_RECORDS && answer.hasMore && answer.cursorAfter(answer.rows.length - 1) !== undefined;
-  const notes = [...(totalCount === null ? [notCounted] : []), ...(isLate ? [lateNote(skip)] : [])];
+  const notes = [
+    ...(totalCount === null ? [notCounted] : []),
+    ...(isLate ? [lateNote(skip)] : []),
+    ...noteOnMissing(args.fields, args.filter),
+  ];
   return listText(
     {
       ...answer,
@@ -162,6 +166,25 @@ const notCounted = `totalCount is null: counting took longer than ${COUNT_MS / 1
 
 const lateNote = (skip: number) =>
   `The database read the ${skip} records before this page too. Continue with nextCursor instead of pagination.number.`;
+
+/** Without related records, a sum is missing, and not below a number, as many expect. */
+function noteOnMissing(fields: Listing['fields'], filter: Listing['filter']): string[] {
+  const figures = new Set(
+    fields?.flatMap((each) =>
+      typeof each === 'object' && ['sum', 'avg', 'min', 'max'].some((kind) => kind in each) ? each.name : [],
+    ),
+  );
+  const conditions =
+    filter && isBranch(filter) && filter.aggregator === 'And' ? filter.conditions : filter ? [filter] : [];
+  const below = conditions.filter(
+    (each) => 'field' in each && figures.has(String(each.field)) && /^(LessThan(OrEqual)?|Before)$/.test(each.operator),
+  );
+  return below.map((each) => {
+    const { field } = each as PlainLeaf;
+    const form = { aggregator: 'Or', conditions: [each, { field, operator: 'Missing' }] };
+    return `Records without a value of '${field}', such as those without related records, are left out. To include them, send ${JSON.stringify(form)}.`;
+  });
+}
 
 /** Null when counting takes longer than the budget: the records must not wait for their number. */
 async function countWithinBudget(counting: Promise<number>): Promise<number | null> {
