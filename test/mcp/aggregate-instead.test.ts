@@ -242,6 +242,16 @@ test.each([
   expect(sorted(found)).toEqual(sorted(rows));
 }); // biome-ignore format: cases
 
+test('over the wrong way round with a sort of its own: the offered call keeps the order', async () => {
+  const ascending = [{ group: 0 }];
+  const over = { groups: ['spent'], measures: { n: { count: true } } };
+  const given = { collectionName: 'orders', ...perCustomer, filters: { field: 'customer_id', operator: 'Present' } };
+  const rowsWith = async (sort: readonly object[]) =>
+    rowsOf(callsIn(await call('aggregate', { ...given, over: { ...over, sort } }))[0]!);
+  expect(await rowsWith(ascending)).toEqual([[30, 1], [40, 1], [80, 1]]);
+  expect(await rowsWith([{ group: 0, ascending: false }])).toEqual([[80, 1], [40, 1], [30, 1]]);
+}); // biome-ignore format: rows
+
 const sorted = (rows: readonly unknown[]) => rows.map((row) => JSON.stringify(row)).sort();
 
 test('over whose measures have the names of those about them is answered', async () => {
