@@ -9,6 +9,7 @@ import { otherWiderGuesses } from './guesses-10.ts';
 import { latestGuesses } from './guesses-11.ts';
 import { newestGuesses } from './guesses-12.ts';
 import { freshGuesses } from './guesses-13.ts';
+import { sparseGuesses } from './guesses-14.ts';
 
 let demo: Demo;
 beforeAll(async () => {
@@ -26,6 +27,8 @@ test.each([
   ['none of 16 of another 60 at first', newestGuesses, 16, 7],
   // Parts of texts, relations behind relations; two are answered with other labels and columns than the SQL has.
   ['none of 15 of another 60 at first', freshGuesses, 15, 4],
+  // Days between dates in a form of their own, ranks in lists, averages of all, the latest record, groups by a condition.
+  ['none of 16 of another 60 at first', sparseGuesses, 16, 14],
 ] as const)('%s', async (_name, guesses, count, most) => {
   const { wrong, failed } = await failuresOf(demo, guesses);
   expect(guesses.length).toBe(count);
