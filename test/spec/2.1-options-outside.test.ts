@@ -204,3 +204,37 @@ test('prefix | not a path of the MCP server, wherever that is', async () => {
     'it worked',
   ]);
 });
+
+test('schemaPath, typingsPath | a symbolic link stays one, and the file that it leads to is written', async () => {
+  const folder = makeFolder();
+  const elsewhere = makeFolder();
+  const link = (name: string, exists: boolean) => {
+    if (exists) fs.writeFileSync(join(elsewhere, name), 'old');
+    fs.symlinkSync(join(elsewhere, name), join(folder, name));
+    return join(folder, name);
+  };
+  for (const exists of [true, false]) {
+    const [schemaPath, typingsPath] = [link(`${exists}.json`, exists), link(`${exists}.ts`, exists)];
+    const { agent } = shopAgent({ schemaPath, typingsPath });
+    await agent.generateSchemaOnly();
+    await agent.stop();
+    for (const path of [schemaPath, typingsPath])
+      expect([path, fs.lstatSync(path).isSymbolicLink(), fs.readFileSync(path, 'utf8')]).toEqual([
+        path,
+        true,
+        expect.stringContaining('customers'),
+      ]);
+    const folders = [folder, elsewhere].map((each) => fs.readdirSync(each).filter((name) => name.includes('tmp')));
+    expect(folders).toEqual([[], []]);
+  }
+});
+
+test('typingsPath | a description cannot end the comment that holds it', async () => {
+  const typingsPath = join(makeFolder(), 'typings.ts');
+  const { agent } = shopAgent({ typingsPath });
+  const description = 'Such as */ export const oops = 1; /* or **/';
+  agent.customizeCollection('customers', (customers) => customers.describeField('name', { description }));
+  await agent.generateSchemaOnly();
+  const [comment = ''] = /\/\*\* Such as.*/.exec(fs.readFileSync(typingsPath, 'utf8')) ?? [];
+  expect(comment).toBe(`/** ${description.replaceAll('*/', '*\\/')} */`);
+});

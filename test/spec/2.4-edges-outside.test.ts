@@ -123,3 +123,24 @@ test('type | Date: a Date of code as a default and as a value is its instant, ov
     expect([http[name]!.value, mcp[name].value], name).toEqual([text, text]);
   expect(await own.submit('dates', {})).toEqual({ Given: text, Made: text, Fixed: text });
 });
+
+test('type | Number, NumberList: an integer that a double cannot hold is refused, whatever its form', async () => {
+  const own = await openForms(['CREATE TABLE cities (id INTEGER PRIMARY KEY)'], {
+    numbers: [{ label: 'A', type: 'Number' }],
+    lists: [{ label: 'A', type: 'NumberList' }],
+  });
+  onTestFinished(() => own.stop());
+  const largest = Number.MAX_SAFE_INTEGER;
+  expect(await own.submit('numbers', { A: largest })).toEqual({ A: largest });
+  expect(await own.submit('lists', { A: [-largest, 1] })).toEqual({ A: [-largest, 1] });
+  for (const large of [largest + 1, -largest - 1, 1e20, '12345678901234567'])
+    for (const [name, value] of [
+      ['numbers', large],
+      ['lists', [1, large]],
+    ] as const)
+      expect([name, large, await own.submit(name, { A: value })]).toEqual([
+        name,
+        large,
+        { A: expect.stringContaining('send a number of at most 15 digits') },
+      ]);
+});

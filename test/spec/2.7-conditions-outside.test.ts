@@ -77,6 +77,17 @@ describe('conditions', () => {
     ]).toEqual([[2, 3, 4], [4], [2, 3], [1, 4, 5], [2], [2], [4], all]);
   });
 
+  test('conditionTree: an aggregator in lower or upper case is the same, from front ends, assistants and code', async () => {
+    const tree = (aggregator: string, ...conditions: PlainFilter[]) => ({ aggregator, conditions }) as PlainFilter;
+    expect([
+      await found({ filters: tree('and', big, is(3)) }),
+      await found({ filters: tree('AND', big, tree('oR', is(1), is(3))) }),
+      await found({ filters: tree('or', is(1), is(4)) }),
+      await found({ filters: tree('not', big) }),
+      await found({ filters: tree('NOT', tree('OR', is(1), big)) }),
+    ]).toEqual([[3], [3], [1, 4], [1, 5], [5]]);
+  });
+
   test('leaf: a wrong field, operator or value is refused with near names, and an invalid condition with the form', async () => {
     const refused = async (filter: object) => {
       const { status, body } = await place.get(`/orders?filters=${encodeURIComponent(JSON.stringify(filter))}`);

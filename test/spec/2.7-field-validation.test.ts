@@ -16,6 +16,8 @@ const rules: readonly (readonly [Operator, string, unknown, unknown, unknown, st
   ['Contains', 'city', '-', 'Ulm', 'Neu-Ulm', 'breaks the rule Contains("-"): send a string with "-" in it.'],
   ['Contains', 'city', 'U', 'Neu-ulm', 'Neu-Ulm', 'breaks the rule Contains("U"): send a string with "U" in it.'],
   ['Like', 'city', 'A_c%', 'Bonn', 'Arctic', 'breaks the rule Like("A_c%"): send a string like "A_c%", where % is any string and _ is one character.'],
+  ['Like', 'name', '_', '😀😀', '😀', 'breaks the rule Like("_"): send a string like "_", where % is any string and _ is one character.'],
+  ['ILike', 'name', 'A_😀', 'a😀', 'a😀😀', 'breaks the rule ILike("A_😀"): send another value.'],
   ['Match', 'name', /^[A-Z]\p{Ll}+$/u, 'ada', 'Édith'.replace('É', 'E'), 'breaks the rule Match(/^[A-Z]\\p{Ll}+$/u): send a string that matches /^[A-Z]\\p{Ll}+$/u.'],
   ['GreaterThan', 'total', 10, '10.00', '10.01', 'breaks the rule GreaterThan(10): send more than 10.'],
   ['LessThan', 'total', '10', 10, 9.99, 'breaks the rule LessThan("10"): send less than 10.'],

@@ -34,6 +34,31 @@ describe('api 2.2 Note', () => {
     expect((await made({ title: 'Called “twice” <b>' })).title).toBe('Called “twice” <b>');
   });
 
+  test('title | string | one line: control characters and line breaks become one space, on creation and on a change', async () => {
+    const sent = ' One\u0007two\u0000\u0085three\r\n\tfour\u001b ';
+    const { id, title } = await made({ title: sent });
+    const { body } = await client.ask('PATCH', `{notes}/${id}`, { body: { title: `${sent}five` } });
+    const empty = await client.ask('PATCH', `{notes}/${id}`, { body: { title: '\u0000\u0007' } });
+    expect([title, body.title, empty.status]).toEqual(['One two three four', 'One two three four five', 400]);
+  });
+
+  test('id | integer | has one form: with zeros before it, there is no such note or message', async () => {
+    const { id } = await client.create({ content: 'first' });
+    const { body } = await client.ask('GET', `{notes}/${id}`);
+    const message = body.messages[0].id;
+    const calls: readonly (readonly [method: string, path: string, body?: object])[] = [
+      ['GET', `{notes}/0${id}`],
+      ['PATCH', `{notes}/0${id}`, { title: 'Other' }],
+      ['POST', `{notes}/00${id}/messages`, { content: 'other' }],
+      ['PATCH', `{notes}/0${id}/messages/${message}`, { content: 'other' }],
+      ['PATCH', `{notes}/${id}/messages/0${message}`, { content: 'other' }],
+    ];
+    const statuses: number[] = [];
+    for (const [method, path, sent] of calls)
+      statuses.push((await client.ask(method, path, sent && { body: sent })).status);
+    expect([statuses, (await client.ask('GET', `{notes}/${id}`)).body]).toEqual([Array(5).fill(404), body]);
+  });
+
   test('recordId | string | id of the record the note is attached to', async () => {
     for (const recordId of ['17', '18']) expect((await made({ recordId })).recordId).toBe(recordId);
   });
