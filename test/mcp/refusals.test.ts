@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { answerOf, legacy, type McpTestServer, modern, openMcpServer, post } from './mcp-server.ts';
 
 let server: McpTestServer;
@@ -321,6 +321,21 @@ describe('protocol', () => {
       { jsonrpc: '2.0', id: 'x', error },
       { jsonrpc: '2.0', id: 'x', error },
     ]);
+  });
+
+  test('a session id that is left over has no effect on a call of the current revision; an earlier one gets 404', async () => {
+    const lasting = await openMcpServer({ legacySessions: 'auto' });
+    onTestFinished(() => lasting.close());
+    const params = { name: 'list', arguments: { collectionName: 'notes' } };
+    const session = { 'mcp-session-id': 'of-an-earlier-connection' };
+    const { body, headers } = modern('tools/call', params, 'x');
+    const list = modern('tools/list', {}, 'x');
+    const statuses = [
+      await post(lasting, body, { ...headers, ...session }),
+      await post(lasting, list.body, { ...list.headers, ...session }),
+      await post(lasting, legacy('tools/call', params, 'x'), session),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 404]);
   });
 
   test.each([

@@ -77,6 +77,28 @@ test('chaining: addExternalRelation and replaceFieldBinaryMode return the custom
   expect([await messageOf(() => agent.start()), given]).toEqual(['it worked', [true, true]]);
 });
 
+test('chaining: the operations beyond the list of the specification return the customizer too', async () => {
+  const { agent } = shopAgent();
+  const given: unknown[] = [];
+  let customizer: CollectionCustomizer | undefined;
+  agent.customizeCollection('orders', (orders) => {
+    customizer = orders as unknown as CollectionCustomizer;
+    given.push(
+      customizer.describe({ description: 'Orders of the shop' }),
+      customizer.describeField('total', { description: 'With tax' }),
+      customizer.displayField('id'),
+      customizer.setFieldFilledByDatabase('total'),
+      customizer.setMinGroupSize(2),
+      customizer.allowNestedWrites(),
+      customizer.trustForeignKey(),
+      customizer.removeField(),
+      customizer.addPolymorphicManyToOneRelation('about', { typeField: 'status', foreignKey: 'customer_id', targets: { open: 'customers' } }),
+    );
+  });
+  await messageOf(() => agent.start());
+  expect([given.length, given.filter((each) => each !== customizer)]).toEqual([9, []]);
+}); // biome-ignore format: short
+
 test('use: the calls of an async plugin take the place of its use', async () => {
   const namesAfter = async (say: (orders: CollectionCustomizer, plugin: CollectionPlugin<undefined>) => unknown) => {
     const { agent, schemaPath } = shopAgent();
