@@ -56,3 +56,26 @@ test('Fields | replaceFieldBinaryMode: an invalid mode, and a field that is not 
   );
   await expect(open('bdy', 'hex')).rejects.toThrow(/no field 'bdy'. Near: body/);
 });
+
+test('Fields | replaceFieldBinaryMode: files that code adds, also lists of them, have the mode, and without one are data URIs', async () => {
+  const request = { collection: 'files', fields: ['seal', 'seals'], limit: 1 };
+  const shown = async (mode?: BinaryMode) => {
+    const shop = await openShop(
+      (agent) =>
+        agent.customizeCollection('files', (each) => {
+          const parts = { dependencies: ['name'], getValues: (records: readonly unknown[]) => records.map(() => png) };
+          each.addField('seal', { ...parts, columnType: 'File' });
+          each.addField('seals', { ...parts, columnType: ['Binary'], getValues: (all) => all.map(() => [png, null]) });
+          if (mode) each.replaceFieldBinaryMode('seal', mode).replaceFieldBinaryMode('seals', mode);
+        }),
+      { sources: [files()] },
+    );
+    return shop.list(request);
+  };
+  const [uri, hex] = [`data:image/png;base64,${png.toString('base64')}`, png.toString('hex')];
+  expect([await shown(), await shown('datauri'), await shown('hex')]).toEqual([
+    [[uri, [uri, null]]],
+    [[uri, [uri, null]]],
+    [[hex, [hex, null]]],
+  ]);
+});
