@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../../src/cli/environment.ts';
 import { findServed, prepareServed } from '../../src/cli/served.ts';
 import { start } from '../../src/cli/start/command.ts';
@@ -21,7 +21,9 @@ import { stopOnSignals } from '../../src/cli/start/signals.ts';
 import { composeWelcome } from '../../src/cli/start/welcome.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { loadConfig } from '../../src/core/config.ts';
+import { servers } from '../databases.ts';
 import { copyDemo } from '../demo.ts';
+import { runSql } from '../sql/schemas.ts';
 import { cleanUpAfterEach, createPlace, variants } from '../store/stores.ts';
 
 cleanUpAfterEach();
@@ -306,9 +308,9 @@ test('a second signal ends the process at once, unless it is the first again', a
   expect(written.mock.calls).toEqual([['portico: stopped with an error: the disk is full\n']]);
 });
 
-test('the welcome warns of a wide address, and of an --email beside an existing user', async () => {
+/** Starts a server, stops it, and returns its welcome. */
+function openWelcomes() {
   mkdirSync('data');
-  copyDemo(join(folder, 'data', 'demo.sqlite'));
   const exit = vi.spyOn(process, 'exit').mockImplementation((() => undefined) as never);
   const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const ofOthers = process.listeners('unhandledRejection');
@@ -327,6 +329,32 @@ test('the welcome warns of a wide address, and of an --email beside an existing 
       if (!ofOthers.includes(listener)) process.removeListener('unhandledRejection', listener);
     return out.mock.calls.map(([text]) => String(text)).join('');
   };
+  return run;
+}
+
+test('the welcome names the databases that are served, without their users, passwords and parameters', async () => {
+  const run = openWelcomes();
+  const opened = await Promise.all(servers.map((server) => server.create()));
+  onTestFinished(async () => void (await Promise.all(opened.map((each) => each.drop()))));
+  for (const database of opened) await runSql(database, ['CREATE TABLE things (id INTEGER PRIMARY KEY)']);
+  const addresses = opened.map(({ url, dialect }) => {
+    if (dialect === 'sqlite') return { url, shown: url };
+    const address = new URL(url);
+    address.searchParams.set('connect_timeout', '9');
+    return { url: address.href, shown: `${address.protocol}//***@${address.host}${address.pathname}?***` };
+  });
+  const named = addresses.map(({ url, shown }, at) => ({ url: `d${at}=${url}`, shown: `d${at}=${shown}` }));
+  const all = { url: named.map(({ url }) => url).join('\n'), shown: named.map(({ shown }) => shown).join(', ') };
+  for (const { url, shown } of [...addresses, all]) {
+    const text = await run({ flags: { database: url } });
+    expect(text).toContain(`Serves       ${shown}\n`);
+    expect(text).not.toMatch(/connect_timeout|\w@127/);
+  }
+});
+
+test('the welcome warns of a wide address, and of an --email beside an existing user', async () => {
+  const run = openWelcomes();
+  copyDemo(join(folder, 'data', 'demo.sqlite'));
   const wide = await run({ flags: { host: '0.0.0.0', adminEmail: 'Ada@Example.com' } });
   expect(wide).toContain('! Listening on 0.0.0.0 without a public https address');
   expect(wide).toMatch(/E-mail +ada@example\.com\n +Password +from SERVICE_ADMIN_PASSWORD/);

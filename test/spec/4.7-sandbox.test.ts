@@ -1,4 +1,7 @@
 // Behaviour 4.7: the local sandbox that replaces the platform in tests of an agent.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createMemoryDataSource } from '../../src/index.ts';
@@ -94,4 +97,19 @@ test('createForestServerSandbox: an unknown path returns 404 with a message', as
     404,
     { errors: [{ name: 'NotFoundError', status: 404, detail: 'Sandbox: no such route PUT /service/authentication' }] },
   ]);
+});
+
+test('createForestServerSandbox: close() ends the connections that clients keep open, before and during a request', async () => {
+  const sandbox = await open();
+  const unfinished = 'POST /platform/v1/schema/get HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n';
+  const ends = [];
+  for (const sent of ['', unfinished]) {
+    const socket = connect(sandbox.port, '127.0.0.1');
+    socket.on('error', () => undefined).resume();
+    ends.push(new Promise((resolve) => socket.once('close', resolve)));
+    await once(socket, 'connect');
+    if (sent !== '') await promisify(socket.write.bind(socket) as (text: string, done: () => void) => void)(sent);
+  }
+  await Promise.all([sandbox.close(), ...ends]);
+  expect(await messageOf(() => fetch(sandbox.url))).toMatch(/fetch failed/);
 });
