@@ -95,6 +95,42 @@ describe('a write under such a scope', () => {
   });
 });
 
+test.each<[string, object]>([
+  ['under Not', { aggregator: 'Not', conditions: [scope] }],
+  [
+    'under Not and Or',
+    {
+      aggregator: 'Or',
+      conditions: [
+        { field: 'id', operator: 'Equal', value: 1 },
+        { aggregator: 'Not', conditions: [scope] },
+      ],
+    },
+  ],
+  ['beside a stored field', { aggregator: 'And', conditions: [{ field: 'id', operator: 'Present' }, scope] }],
+  ['negated by its operator', { field: 'size', operator: 'NotEqual', value: 'short' }],
+  ['of related records', { some: 'tracks', where: { field: 'album:size', operator: 'Equal', value: 'long' } }],
+  ['of no related record', { none: 'tracks', where: { field: 'album:size', operator: 'Equal', value: 'long' } }],
+])('a scope by code %s is read-only too', async (_, filter) => {
+  const music = await openTables(
+    servers[0]!,
+    [...albumTables, "INSERT INTO albums VALUES (1, 'One'), (2, 'B')"],
+    customize,
+  );
+  await music.store.permissions.setScope('Operations', 'albums', filter);
+  const before = await music.rows('albums');
+  expect(await music.call('list', { collectionName: 'albums', fields: ['id'] })).toHaveProperty('rows');
+  const at = { collectionName: 'albums' };
+  for (const [name, args] of [
+    ['create', { attributes: { title: 'New' } }],
+    ['update', { recordId: '1', attributes: { title: 'New' } }],
+    ['delete', { recordIds: ['2'] }],
+    ['executeAction', { actionName: 'Rename', recordIds: ['1'] }],
+  ] as const)
+    expect(await music.call(name, { ...at, ...args }), name).toMatch(/^FORBIDDEN: .*size'/);
+  expect(await music.rows('albums')).toEqual(before);
+});
+
 test('a delete that would cascade to such records is refused', async () => {
   const tables = [
     'CREATE TABLE artists (id INTEGER PRIMARY KEY, name VARCHAR(40))',
