@@ -26,6 +26,7 @@ import { edgesDrawnC } from './mutations/edges-drawn-c.ts';
 import { edgesDrawnD } from './mutations/edges-drawn-d.ts';
 import { edgesDrawnE } from './mutations/edges-drawn-e.ts';
 import { edgesDrawnF } from './mutations/edges-drawn-f.ts';
+import { edgesDrawnG } from './mutations/edges-drawn-g.ts';
 import { edgesDrawnH } from './mutations/edges-drawn-h.ts';
 import { edgesDrawnI } from './mutations/edges-drawn-i.ts';
 import { edgesE } from './mutations/edges-e.ts';
@@ -72,6 +73,7 @@ export const points: readonly (readonly [row: string, mutation: Mutation])[] = [
   edgesDrawnF,
   edgesDrawnI,
   edgesDrawnH,
+  edgesDrawnG,
   edgesOfActions,
   edgesOfAgent,
   edgesOfApi,

@@ -157,6 +157,7 @@ export const proofsD: Readonly<Record<string, readonly Proof[]>> = {
   "api 4.2 · the token's user": [
     workflowPages('a run continues after the token that started it is revoked; the token starts no more'),
     activityLogs('an entry of a workflow step names the workflow, the run and the step'),
+    inSuite('workflow/executor')('a user who moves to another team during a run ends it at the next step'),
   ],
   'api 4.3 · activity-logs': [
     activityLogs('pages by cursor contain every entry once, also if entries have the same time', '%s finds %i', '%s is refused, and the message names the parameter', 'a cursor of another query, a token without the scope, a non-administrator and an unknown name are refused', 'an export continues after a given entry, and CSV cells are never formulas'),
