@@ -234,22 +234,6 @@ describe('an approval in the console', () => {
     expect(JSON.parse(first).next).toContain('someone else with this permission');
   });
 
-  test.each(['allow', 'ask', 'ask-person'] as const)(
-    'of a second person is needed if only code asks for one, and the role says %s',
-    async (policy) => {
-      const role = { ...all, approval: { edit: policy }, actions: { Refund: { trigger: true, approval: policy } } };
-      const approval = { policy: 'ask-person', secondPerson: true } as const;
-      const desk = await openDesk({ permissions: { '*': role }, approval });
-      const assistant = await connect(desk, desk.token, '2026-07-28');
-      const first = await assistant.call('executeAction', refund);
-      const own = await decide(desk, first);
-      const still = await assistant.call('executeAction', refund);
-      const other = await decide(desk, first, 'approved', 1);
-      await assistant.call('executeAction', refund);
-      expect([own, codeOf(still), other, (await desk.state()).ran]).toEqual([false, 'pending', true, ['1 torn']]);
-    },
-  );
-
   test.each(['orders', 'customers'])(
     'of a second person is needed if a write needs several rights, and only that of %s asks for one',
     async (strict) => {
