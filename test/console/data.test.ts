@@ -96,6 +96,26 @@ describe('which data a user sees', () => {
     expect((await visit('/data/nothing', clerk)).status).toBe(404);
   });
 
+  test('where the operator enables no list, there are no pages of records; without a tool that writes, none that change them', async () => {
+    const statusesWith = async (tools: string) => {
+      const own = await openConsoleServer({
+        env: { SERVICE_MCP_ENABLED_TOOLS: tools },
+        app: { customize: customizeDemo },
+      });
+      try {
+        const statuses: number[] = [];
+        for (const page of pages.slice(1)) statuses.push((await own.browse(own.account, page)).page.status);
+        return statuses;
+      } finally {
+        await own.stop();
+      }
+    };
+    expect([
+      await statusesWith('describeCollection,create,update,delete,executeAction,getActionForm'),
+      await statusesWith('describeCollection,list'),
+    ]).toEqual([Array(5).fill(404), [200, 200, 404, 404, 404]]);
+  });
+
   test('a hidden field is not shown, is no column, and is not used as a name', async () => {
     const { number } = await one('SELECT number FROM orders WHERE id = 17');
     for (const page of ['/data/orders?col=number', '/data/orders/17', '/data/orders/17/edit']) {
