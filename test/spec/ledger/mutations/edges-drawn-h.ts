@@ -39,6 +39,15 @@ export const edgesDrawnH: Points = {
   'src/api/notes/routes.ts': {
     'api 2.2 · id': ['if (/^[1-9]\\d{0,9}$/.test(text)', 'if (/^\\d{1,10}$/.test(text)'],
   },
+  'src/console/pages/data/access.ts': {
+    'decisions · changes · console shows and edits data': ["if (!isOffered(parts, 'list') || !access.can('browse', collection))", "if (!access.can('browse', collection))"],
+  },
+  'src/core/config/optional-package.ts': {
+    'decisions · changes · optional peers': [" && message.includes(`'${name}'`)", ''],
+  },
+  'src/http/router.ts': {
+    'decisions · changes · Express 5 routers': ["const methods = method === 'GET' && !refusesHead ? ['GET', 'HEAD'] : [method];", 'const methods = [method];'],
+  },
   'src/mcp/endpoint.ts': {
     'decisions · MCP · both generations of the protocol at one address': ['if (hasSessions && sessionId !== undefined && !isModernRequest(req, body)) {', 'if (hasSessions && sessionId !== undefined) {'],
   },
@@ -50,6 +59,9 @@ export const edgesDrawnH: Points = {
   },
   'src/server/agent/files.ts': {
     '2.1 · schemaPath': ['const target = found ? realpathSync(path) : path;', 'const target = path;'],
+  },
+  'src/server/route.ts': {
+    'decisions · MCP · unknown paths of the namespaces have a JSON body': ['...(servesMcp ? [...oauth.prefixes, ...oauth.wellKnown] : []),', '...(servesMcp ? oauth.prefixes : []),'],
   },
   'src/store/permissions/access.ts': {
     '2.3 · context · caller': ['tags: Object.freeze({ ...facts.caller.tags })', 'tags: { ...facts.caller.tags }'],
