@@ -52,7 +52,7 @@ describe.each(servers)(`$dialect (seed ${seed})`, (maker) => {
     console.info(`${maker.dialect}: ${controlled.length} pairs, ${REPEATS} repeats each`);
     console.info([`p at most ${P}: ${below.length / 2}`, ...below].join('\n'));
     expect(distinguished).toEqual([]);
-    expect(controlled.length).toBe(pairs);
+    if (process.env.LEAKS_ONLY === undefined) expect(controlled.length).toBe(pairs);
   });
 });
 
