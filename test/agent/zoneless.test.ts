@@ -309,6 +309,39 @@ describe('calendar dates', () => {
       await database.drop();
     });
 
+  test('SQLite: a date that is stored with a time and an offset is the day that is written', async () => {
+    const database = await servers[0]!.create();
+    const texts = ['2025-03-30 00:00:00+02:00', '2025-03-30T23:30:00-05:00', '2025-03-31', '2025-03-30T00:00:00Z', '2025-03-29 12:00', 'soon'];
+    await runSql(database, [
+      'create table plans (id integer primary key, starts date)',
+      ...texts.map((text, at) => `insert into plans values (${at + 1}, '${text}')`),
+    ]);
+    const engine = await open(database.url, { timezone: home });
+    const on = '2025-03-30';
+    for (const timezone of readers) {
+      const ids = async (filter: ListRequest['filter']) =>
+        (await engine.list(access, { collection: 'plans', fields: ['id'], filter: filter!, timezone, limit: 9 })).rows.flat();
+      const field = 'starts';
+      expect((await engine.list(access, { collection: 'plans', fields: [field], sort: [{ field: 'id' }], timezone, limit: 9 })).rows.flat()).toEqual([on, on, '2025-03-31', on, '2025-03-29', null]);
+      expect([
+        await ids({ field, operator: 'Equal', value: on }),
+        await ids({ field, operator: 'GreaterThan', value: on }),
+        await ids({ field, operator: 'LessThanOrEqual', value: on }),
+        await ids({ field, operator: 'In', value: [on] }),
+        await ids({ field, operator: 'Missing' }),
+        (await engine.aggregate(access, { collection: 'plans', measures: { n: { count: true } }, groups: [field], sort: [{ group: 0 }], timezone, limit: 9 })).rows,
+        (await engine.aggregate(access, { collection: 'plans', measures: { last: { max: field }, first: { min: field } }, groups: [], timezone, limit: 9 })).rows,
+        (await engine.aggregate(access, { collection: 'plans', measures: { n: { count: true } }, groups: [{ field, part: 'Weekday' }], sort: [{ group: 0 }], timezone, limit: 9 })).rows,
+      ]).toEqual([
+        [1, 2, 4], [3], [1, 2, 4, 5], [1, 2, 4], [6],
+        [[null, 1], ['2025-03-29', 1], [on, 3], ['2025-03-31', 1]], [['2025-03-31', '2025-03-29']],
+        [[null, 1], [1, 1], [6, 1], [7, 3]],
+      ]);
+    }
+    await engine.close();
+    await database.drop();
+  }); // biome-ignore format: short
+
   test('SQLite: values of several formats are read, texts without zone in the timezone of the source', async () => {
     const database = await servers[0]!.create();
     const texts = [

@@ -281,9 +281,10 @@ const hasZone = (text: string): boolean => text.length > 10 && /(?:z|[+-]\d\d:?\
 
 function day(sample: Sample): Codec {
   const base = { type: 'Dateonly', operators: families.ordered, sortable: true } as const;
+  // A day that is written with a time and an offset stays the day that is written.
   const decode = (value: unknown) => {
     const at = decodeSqliteInstant(value);
-    return at === null ? null : String(at).slice(0, 10);
+    return at === null ? null : String(typeof value === 'string' ? value : at).slice(0, 10);
   };
   if ([...sample].length > 0 && [...sample].every((form) => form.startsWith('text:10:'))) {
     return {
@@ -292,7 +293,8 @@ function day(sample: Sample): Codec {
       encode: finite(encodeDay),
     };
   }
-  const daySql = (column: string) => `substr(${canonicalSql(column)}, 1, 10)`;
+  const daySql = (column: string) =>
+    `substr(case when typeof(${column}) <> 'text' then ${canonicalSql(column)} when strftime('%Y', ${column}) is not null then ${column} end, 1, 10)`;
   return { ...base, decode, encode: finite(encodeDay), equal: daySql, ordered: daySql };
 }
 
