@@ -49,7 +49,7 @@ export async function openWire(target: { readonly host: string; readonly port: n
     keep(far, () => near);
     let struck: Fate | undefined;
     near.on('data', (data) => {
-      if (fate && /commit/i.test(data.toString('latin1'))) {
+      if (fate && /\bcommit\b/i.test(data.toString('latin1'))) {
         struck = fate;
         fate = undefined;
       }

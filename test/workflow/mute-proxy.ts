@@ -41,7 +41,7 @@ export function createMuteProxy(port: number, target: number): MuteProxy {
       one.on('data', (bytes) => {
         if (one === far && isMute) return;
         // Both protocols send COMMIT as text.
-        if (one === near && hush && /commit/i.test(bytes.toString('latin1'))) hush();
+        if (one === near && hush && /\bcommit\b/i.test(bytes.toString('latin1'))) hush();
         if (!other.write(bytes)) one.pause();
       });
       other.on('drain', () => one.resume());
