@@ -95,6 +95,9 @@ export interface Running {
   printed(pattern: RegExp): Promise<string>;
 }
 
+/** Only some machines that run the tests log that SQLite runs as WebAssembly. */
+const withoutDriverWarning = (log: string): string => log.replace(/^.*SQLite runs as WebAssembly.*\n/gm, '');
+
 /** Starts a command that waits for a user. */
 export function beginPortico(args: readonly string[], { folder, env = {} }: Omit<Run, 'input'>): Running {
   const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: environment(env), stdio: 'pipe' });
@@ -110,7 +113,7 @@ export function beginPortico(args: readonly string[], { folder, env = {} }: Omit
   const ended = new Promise<Outcome>((resolve) => {
     child.once('close', (code) => {
       isClosed = true;
-      resolve({ code, stdout, stderr });
+      resolve({ code, stdout, stderr: withoutDriverWarning(stderr) });
     });
   });
   child.stdin.end();
@@ -155,7 +158,7 @@ function collect(command: string, args: readonly string[], cwd: string, env: Nod
       stderr += text;
     });
     child.once('error', reject);
-    child.once('close', (code) => resolve({ code, stdout, stderr }));
+    child.once('close', (code) => resolve({ code, stdout, stderr: withoutDriverWarning(stderr) }));
     child.stdin.end(input);
   });
 }
@@ -196,7 +199,7 @@ export function startServer(
   let stdout = '';
   let stderr = '';
   const ended = new Promise<Outcome>((resolve) => {
-    child.once('close', (code) => resolve({ code, stdout, stderr }));
+    child.once('close', (code) => resolve({ code, stdout, stderr: withoutDriverWarning(stderr) }));
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
